@@ -616,8 +616,9 @@ FunctionCounts count_functions(const Node& node) {
 // Functions of a host may be DOWN because they wait for a guest or a pod. It is a fault if the function was up, or if
 // most of the functions that serve the jobs of this machine are up.
 bool is_function_expected_up(const View& view, const Port& port, const FunctionCounts& counts) {
-  if (view.named.contains(port.id()) || was_up(view, port)) return true;
-  if (port.role == PortRole::guest_function) return !belongs_elsewhere(view.now, port);
+  if (view.named.contains(port.id())) return true;
+  if (belongs_elsewhere(view.now, port)) return false;  // another pod has got it
+  if (port.role == PortRole::guest_function || was_up(view, port)) return true;
   const UpAndDown* same = find_in(counts, port.role);
   return same != nullptr && same->up > same->down && serves_jobs(view.now, port);
 }
