@@ -95,18 +95,28 @@ constexpr LineMessage kDriverRows[] = {
      "mlx5_core is being removed from this device, and does not begin a reset or recovery any more. This is a "
      "consequence of the removal; no action if that was wanted.",
      "journalctl -k -g {pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/fw_reset.c", 0, Role::consequence},
-    {"mlx5-reset-semaphore", host, "Failed to lock SW reset semaphore|Failed to unlock SW reset semaphore",
-     "The driver could not take the semaphore of the NIC that a reset needs: another function or host of the NIC holds "
-     "it, or the NIC does not answer on PCIe. The fatal error before it is the cause; the NIC needs a reset, or the "
-     "node a power-cycle.",
-     "journalctl -k -g {pci}; devlink health show pci/{pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/health.c"},
-    {"mlx5-command-queue", host,
+    {"mlx5-reset-semaphore",
+     host,
+     "Failed to lock SW reset semaphore|Failed to unlock SW reset semaphore",
+     {"The driver could not take the semaphore of the NIC that a reset needs: another function or host of the NIC "
+      "holds "
+      "it, or the NIC does not answer on PCIe. The fatal error before it is the cause. ",
+      {Work::ends_jobs, "Reset the NIC"},
+      {Work::in_machine, " or power-cycle the node"},
+      "."},
+     "journalctl -k -g {pci}; devlink health show pci/{pci}",
+     "Linux drivers/net/ethernet/mellanox/mlx5/core/health.c"},
+    {"mlx5-command-queue",
+     host,
      "canceled on out of queue timeout|timeout while waiting for command semaphore|timed out while waiting for a slot",
-     "A command waited too long for a place in the command queue of the NIC's firmware, and was given up: an earlier "
-     "command does not come back because the firmware hangs, or very many commands are sent at once (a job that makes "
-     "or frees thousands of queue pairs). The first command timeout, or a health message of the NIC, is nearest to the "
-     "cause. Reset the NIC and update its firmware if it recurs.",
-     "journalctl -k -g {pci}; devlink health show pci/{pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
+     {"A command waited too long for a place in the command queue of the NIC's firmware, and was given up: an earlier "
+      "command does not come back because the firmware hangs, or very many commands are sent at once (a job that makes "
+      "or frees thousands of queue pairs). The first command timeout, or a health message of the NIC, is nearest to "
+      "the "
+      "cause. ",
+      {Work::ends_jobs, "Reset the NIC and update its firmware if it recurs."}},
+     "journalctl -k -g {pci}; devlink health show pci/{pci}",
+     "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     {"mlx5-lost-interrupt", host, "cmd[*recovered after timeout|Recovered * eqes on EQ|Recover * eqes on EQ",
      "An interrupt of the NIC did not arrive: the firmware had done the work, and the driver found it by its timeout "
      "only. Each time costs seconds. In a virtual machine the hypervisor or its IOMMU (interrupt remapping) does not "
@@ -378,13 +388,16 @@ constexpr LineMessage kDriverRows[] = {
      "unless PFC is needed on it. The number is a status of i40e in kernels before 6.4, not an errno.",
      "ethtool --show-priv-flags {netdev}", "Linux drivers/net/ethernet/intel/i40e/i40e_main.c"},
     // Older kernels print "Firmware fatal reset event". "Solicited firmware reset event" is not a failure.
-    {"bnxt-firmware-fatal", host,
+    {"bnxt-firmware-fatal",
+     host,
      "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"
      "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status|"
      "bnxt_en*Detected firmware fatal condition|bnxt_en*abandoning msg*due to firmware status",
-     "The firmware of the NIC failed or does not answer, and the driver resets it. If it does not come back, "
-     "power-cycle the node; update the firmware if it recurs.",
-     kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+     {"The firmware of the NIC failed or does not answer, and the driver resets it. ",
+      {Work::in_machine, "If it does not come back, power-cycle the node. "},
+      "Update the firmware if it recurs."},
+     kReporter,
+     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-recovery-failed",
      host,
      "bnxt_en*Firmware reset aborted|bnxt_en*RESET_DONE not set during FW reset|"
@@ -494,16 +507,24 @@ constexpr LineMessage kDriverRows[] = {
      "A program (PSM) asked the driver for a mapping of a wrong size: its library (libpsm2) and the driver hfi1 are of "
      "releases that do not fit each other.",
      "modinfo -F version hfi1; ldconfig -p | grep psm2", "Linux drivers/infiniband/hw/hfi1/file_ops.c, user_exp_rcv.c"},
-    {"hfi1-firmware", host, "hfi1_*8051 start timeout|hfi1_*Unable to load 8051|hfi1_*irmware*8051",
-     "The link firmware of an Omni-Path adapter (the 8051 processor) does not start, and the port does not come up. "
-     "Reload hfi1, then power-cycle the node; check the firmware files (hfi1_dc8051.fw); replace the adapter if it "
-     "stays.",
-     "ls /lib/firmware/hfi1_*; journalctl -k -g hfi1", "Linux drivers/infiniband/hw/hfi1/firmware.c"},
-    {"hfi1-drain", host, "hfi1_*cannot stop/drain VLs|hfi1_*SC disable timed out|hfi1_*drain*timeout",
-     "The port of an Omni-Path adapter could not drain its virtual lanes, so that a new MTU is not set: packets are "
-     "stuck without credits of the other end. Look at the link and at congestion of the fabric; take the link down and "
-     "up.",
-     "opainfo; journalctl -k -g hfi1", "Linux drivers/infiniband/hw/hfi1/driver.c, pio.c"},
+    {"hfi1-firmware",
+     host,
+     "hfi1_*8051 start timeout|hfi1_*Unable to load 8051|hfi1_*irmware*8051",
+     {"The link firmware of an Omni-Path adapter (the 8051 processor) does not start, and the port does not come up. "
+      "Check the firmware files (hfi1_dc8051.fw). ",
+      {Work::ends_jobs, "Reload hfi1"},
+      {Work::in_machine, ", then power-cycle the node; replace the adapter if it fails again"},
+      "."},
+     "ls /lib/firmware/hfi1_*; journalctl -k -g hfi1",
+     "Linux drivers/infiniband/hw/hfi1/firmware.c"},
+    {"hfi1-drain",
+     host,
+     "hfi1_*cannot stop/drain VLs|hfi1_*SC disable timed out|hfi1_*drain*timeout",
+     {"The port of an Omni-Path adapter could not drain its virtual lanes, so that a new MTU is not set: packets are "
+      "stuck without credits of the other end. Look at the link and at congestion of the fabric. ",
+      {Work::ends_jobs, "Take the link down and up."}},
+     "opainfo; journalctl -k -g hfi1",
+     "Linux drivers/infiniband/hw/hfi1/driver.c, pio.c"},
     {"bnxt-congestion-control", host, "ailed to setup CC enable|ailed to modify CC|ailed to query CC|bnxt_re*CC param",
      "Congestion control of RoCE (DCQCN, by ECN) could not be set or read in the firmware of the NIC: the NIC does not "
      "slow down when the network is congested. Update the firmware, then set and check it with niccli or configfs.",

@@ -33,19 +33,24 @@ constexpr LineMessage kGpuRows[] = {
      "NVRM: Xid (*): 110,",
      {"A GPU reports a security fault: its firewall blocks accesses, or a part of it was not started as signed. The "
       "GPU is not usable. ",
-      {Work::ends_jobs, "Reset the GPU, or power-cycle the node. "},
-      {Work::in_machine, "Replace it if the fault recurs."}},
+      {Work::ends_jobs, "Reset the GPU"},
+      {Work::in_machine, ", or power-cycle the node. Replace the GPU if the fault recurs"},
+      "."},
      "nvidia-smi -q | grep -i -E 'vbios|firmware'",
      kXid},
     {"gpu-init-step", host, "bailing out of RmInitAdapter",
      "A step of the start of a GPU failed, and the driver gave the GPU up: it is not usable. This line names the step; "
      "the NVRM lines before it have the reason.",
      "journalctl -k -g NVRM", kXid, 0, Role::consequence},
-    {"gpu-fabric-addresses", host, "NVRM: *FLA bind failed|NVRM: *nit FLA failed",
-     "The addresses by which GPUs reach each other over NVSwitch (FLA) could not be set up, so that peer access over "
-     "NVSwitch does not work: the fabric manager does not run or is of another release than the driver, or the GPU "
-     "does not have them. Look at its log and at the NVRM lines before; reset the GPU.",
-     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", kXid},
+    {"gpu-fabric-addresses",
+     host,
+     "NVRM: *FLA bind failed|NVRM: *nit FLA failed",
+     {"The addresses by which GPUs reach each other over NVSwitch (FLA) could not be set up, so that peer access over "
+      "NVSwitch does not work: the fabric manager does not run or is of another release than the driver, or the GPU "
+      "does not have them. Look at its log and at the NVRM lines before. ",
+      {Work::ends_jobs, "Then reset the GPU."}},
+     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric",
+     kXid},
     {"gpu-dmabuf-export", host,
      "dma-buf attach failed: importer|DMABuf not supported on this system|ailed to retrieve dmabuf|ailed to export "
      "dmabuf|portable_export_dmabuf*ailed",
@@ -62,12 +67,15 @@ constexpr LineMessage kGpuRows[] = {
      "Pinned memory of the host could not be allocated for a GPU or a NIC: memory of the host or of the cgroup is used "
      "up, or the memlock limit is too low. GPU memory takes no part in it.",
      "free -m; ulimit -l; cat /sys/fs/cgroup/memory.max", "HIP, CUDA"},
-    {"gpu-confidential", host,
+    {"gpu-confidential",
+     host,
      "NVRM: *CC key derivation failed|NVRM: *SpdmSession|NVRM: *Spdm*fail|NVRM: *onfCompute*fail",
-     "Confidential Computing: the driver could not make the secure session (SPDM) with the firmware of the GPU, and "
-     "the GPU does not start. The mode of the GPU (nvtrust), the VBIOS, the driver and the virtual machine must fit "
-     "each other; reset the GPU after a change of the mode.",
-     "nvidia-smi conf-compute -f; nvidia-smi -q | grep -i vbios", kXid},
+     {"Confidential Computing: the driver could not make the secure session (SPDM) with the firmware of the GPU, and "
+      "the GPU does not start. The mode of the GPU (nvtrust), the VBIOS, the driver and the virtual machine must fit "
+      "each other. ",
+      {Work::ends_jobs, "Reset the GPU after a change of the mode."}},
+     "nvidia-smi conf-compute -f; nvidia-smi -q | grep -i vbios",
+     kXid},
     {"gpu-address-space", host, "hipMemAddressReserve*failed|MemAddressReserve size=",
      "A library could not reserve addresses of GPU memory for its symmetric heap: the heap is too large (all ranks "
      "together), a limit of the virtual memory of the process (ulimit -v), or an earlier error of the GPU. Use a "
