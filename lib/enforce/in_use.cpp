@@ -2,6 +2,7 @@
 #include "enforce/in_use.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -84,14 +85,12 @@ Result<bool> is_used_by_guest_or_container(const Root& root, const std::string& 
   return false;
 }
 
-// The file kHeldPortsFile. Its ports are named by state::port_key().
+// The file kHeldPortsFile: when the agent last saw the route of a port (state::port_key()), or started, to within
+// kLate: in milliseconds of CLOCK_MONOTONIC, which all processes of a boot share.
 struct HeldPorts {
-  std::set<std::string> ports{};
-  // When the agent last saw the route, or started, to within kLate: in milliseconds of CLOCK_MONOTONIC, which all
-  // processes of a boot share. No entry: an agent of an earlier version wrote the file.
   std::map<std::string, int64_t> seen{};
 };
-FABRIC_JSON(HeldPorts, ports, seen)
+FABRIC_JSON(HeldPorts, seen)
 
 // Whether this process is the agent, which keeps the file, or only reads it.
 enum class HeldFile : uint8_t { kept, read };
@@ -102,22 +101,33 @@ class RouteHolds {
   RouteHolds(std::chrono::milliseconds hold, std::string directory, HeldFile file)
       : hold_(hold), directory_(std::move(directory)), file_(file) {
     if (file_ == HeldFile::read) return;
-    saved_ = load();
-    for (const std::string& port : saved_.ports) seen_[port] = Clock::now();
+    auto last = load();
+    if (last) {
+      for (const auto& [port, moment] : last->seen) seen_[port] = Clock::now();
+      saved_ = std::move(*last);
+    } else {
+      unread_ = {Clock::now(), last.error().text()};
+    }
     save();
   }
 
-  bool is_held(const Port& port, bool has_route) {
-    const auto now = Clock::now();
+  // Why the port is held, for people. Empty: it is not.
+  std::string why_held(const Port& port, bool has_route) {
+    if (file_ == HeldFile::read) {
+      const auto held = load();
+      if (!held) unread_ = {Clock::now(), held.error().text()};
+      else add(*held);
+    }
+    const auto now = Clock::now();  // later than any moment that the agent has written
     const std::string key = state::port_key(port);
     if (has_route) seen_[key] = now;
-    if (file_ == HeldFile::read)
-      for (const auto& [other, moment] : load().seen)
-        if (0 <= moment && moment <= in_milliseconds(now))
-          seen_[other] = std::max(seen_[other], Clock::time_point(std::chrono::milliseconds(moment)));
     std::erase_if(seen_, [&](const auto& each) { return now - each.second >= hold_; });
     if (file_ == HeldFile::kept) save();
-    return seen_.contains(key);
+    const std::string period = " in the last " + std::to_string(ceil<std::chrono::seconds>(hold_).count()) + " s";
+    if (seen_.contains(key)) return "the default route left by " + port.netdev + period;
+    if (!unread_ || now - unread_->first >= hold_) return {};
+    return "whether the default route left by " + port.netdev + period + " cannot be determined (" + unread_->second +
+           ")";
   }
 
  private:
@@ -128,27 +138,32 @@ class RouteHolds {
     return std::chrono::duration_cast<std::chrono::milliseconds>(moment.time_since_epoch()).count();
   }
 
-  [[nodiscard]] HeldPorts load() const {
-    if (directory_.empty()) return {};
+  // No file: no port.
+  [[nodiscard]] Result<HeldPorts> load() const {
+    if (directory_.empty()) return HeldPorts{};
     const auto root = Root::open(directory_);
-    if (!root) return {};
-    const auto last = parse_file(root->read(kHeldPortsFile), kHeldPortsFile, read_state<HeldPorts>);
-    return last && *last ? **last : HeldPorts{};
+    if (!root) return root.error();
+    auto last = parse_file(root->read(kHeldPortsFile), kHeldPortsFile, read_state<HeldPorts>);
+    if (!last) return last.error();
+    return std::move(*last).value_or(HeldPorts{});
+  }
+
+  void add(const HeldPorts& held) {
+    const int64_t now = in_milliseconds(Clock::now());
+    for (const auto& [port, moment] : held.seen)
+      if (0 <= moment && moment <= now)
+        seen_[port] = std::max(seen_[port], Clock::time_point(std::chrono::milliseconds(moment)));
   }
 
   // Without the file, which /run may have no room for, this agent still holds the ports.
   void save() {
     if (directory_.empty()) return;
     HeldPorts held;
-    for (const auto& [port, last] : seen_) {
-      held.ports.insert(port);
-      held.seen[port] = in_milliseconds(last);
-    }
-    const auto is_saved = [&](const auto& each) {
-      const int64_t* before = find_in(saved_.seen, each.first);
-      return before != nullptr && each.second - *before < kLate;
+    for (const auto& [port, last] : seen_) held.seen[port] = in_milliseconds(last);
+    const auto is_late = [](const auto& now, const auto& before) {
+      return now.first != before.first || now.second - before.second >= kLate;
     };
-    if (held.ports == saved_.ports && std::ranges::all_of(held.seen, is_saved)) return;
+    if (saved_ && std::ranges::equal(held.seen, saved_->seen, std::not_fn(is_late))) return;
     if (replace_file(directory_, kHeldPortsFile, state_text(held))) saved_ = std::move(held);
   }
 
@@ -156,19 +171,18 @@ class RouteHolds {
   const std::string directory_;
   const HeldFile file_;
   std::map<std::string, Clock::time_point> seen_;
-  HeldPorts saved_;
+  std::optional<HeldPorts> saved_;                                   // what the file has, if that is known
+  std::optional<std::pair<Clock::time_point, std::string>> unread_;  // when the file could not be read last, and why
 };
 
-UseCheck with_holds(UseCheck ask, std::chrono::milliseconds hold, std::shared_ptr<RouteHolds> holds) {
-  return [ask = std::move(ask), hold, holds = std::move(holds)](const Port& port) -> Use {
+UseCheck with_holds(UseCheck ask, std::shared_ptr<RouteHolds> holds) {
+  return [ask = std::move(ask), holds = std::move(holds)](const Port& port) -> Use {
     Use use = ask(port);
-    if (!holds->is_held(port, use.has_default_route)) return use;
+    std::string why = holds->why_held(port, use.has_default_route);
+    if (why.empty()) return use;
     use.has_default_route = true;
     if (use) return use;
-    const auto seconds = std::chrono::ceil<std::chrono::seconds>(hold).count();
-    return {.why = "the default route left by " + port.netdev + " in the last " + std::to_string(seconds) + " s",
-            .kind = UseKind::default_route,
-            .has_default_route = true};
+    return {.why = std::move(why), .kind = UseKind::default_route, .has_default_route = true};
   };
 }
 
@@ -225,11 +239,11 @@ Use is_in_use(Kernel& kernel, const Port& port) {
 }
 
 UseCheck hold_default_route(UseCheck ask, std::chrono::milliseconds hold, std::string directory) {
-  return with_holds(std::move(ask), hold, std::make_shared<RouteHolds>(hold, std::move(directory), HeldFile::kept));
+  return with_holds(std::move(ask), std::make_shared<RouteHolds>(hold, std::move(directory), HeldFile::kept));
 }
 
 UseCheck hold_as_agent(UseCheck ask, std::chrono::milliseconds hold, std::string directory) {
-  return with_holds(std::move(ask), hold, std::make_shared<RouteHolds>(hold, std::move(directory), HeldFile::read));
+  return with_holds(std::move(ask), std::make_shared<RouteHolds>(hold, std::move(directory), HeldFile::read));
 }
 
 UseCheck ask_kernel(Kernel& kernel) {

@@ -295,10 +295,12 @@ constexpr Rule kCabling{
         "with an LLDP agent of its own consumes the frames.",
     .inspect = "fabric-agentctl neighbors; on the switch: show lldp neighbors",
     .fix =
-        "Move the cable to the planned port. If no neighbor is known: systemctl enable --now fabric-lldp, enable LLDP "
-        "on the switch, and disable the LLDP agent in the NIC firmware (ice: ethtool --set-priv-flags NETDEV "
-        "fw-lldp-agent off; i40e: disable-fw-lldp on; ConnectX: mlxconfig -d ADDRESS set LLDP_NB_RX_MODE_P1=0 "
-        "LLDP_NB_DCBX_P1=0, then mlxfwreset -d ADDRESS reset).",
+        {"Move the cable to the planned port. If no neighbor is known: systemctl enable --now fabric-lldp, enable LLDP "
+         "on the switch, and disable the LLDP agent in the NIC firmware (ice: ethtool --set-priv-flags NETDEV "
+         "fw-lldp-agent off; i40e: disable-fw-lldp on; ConnectX: mlxconfig -d ADDRESS set LLDP_NB_RX_MODE_P1=0 "
+         "LLDP_NB_DCBX_P1=0",
+         {Work::ends_jobs | Work::when_idle, ", then, when no job runs, mlxfwreset -d ADDRESS reset"},
+         ")."},
     .limits = {&kLldpWait},
     .ask = ask_cabling,
 };

@@ -2,8 +2,10 @@
 // The host: limits of jobs, memory, CPU power saving, clocks and interrupts.
 #include <cmath>
 
+#include "judge/network.h"
 #include "judge/platform_view.h"
 #include "judge/rule.h"
+#include "judge/topology.h"
 #include "nic/capabilities.h"
 #include "node/endpoints.h"
 #include "node/machine.h"
@@ -733,9 +735,8 @@ std::optional<Finding> provider_finding(const VerbsLibrary& library, const Port&
   Fix fix =
       "Install libibverbs and its providers of one release: ibverbs-providers (Debian, Ubuntu), libibverbs "
       "(Red Hat, SUSE), or the bundle of the NIC's vendor for this release of the distribution. Verify: "
-      "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used. Where rdma-core is not "
-      "installed, "
-      "nothing loads rdma_ucm, which programs that connect by rdma_cm (SPDK, rping) need, too: modprobe rdma_ucm";
+      "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used. Programs that connect by rdma_cm "
+      "(SPDK, rping) also need the module rdma_ucm, which nothing loads without rdma-core: modprobe rdma_ucm";
   if (!is_known_provider(name)) {
     const std::string release = usual ? " (rdmav" + to_text(*usual) + ")" : "";
     fix = "Install the package of lib" + name + " that is built for this release of libibverbs" + release +
@@ -809,7 +810,7 @@ void add_closed_files(const View& view, Findings& findings) {
 
 // In a container with a network namespace of its own: devices that it can use, by a netdev that was given to it, and
 // whose file it was not given, while others have theirs. (With the network of the host it sees the netdevs of all
-// NICs.)
+// NICs.) A netdev with the default route, or of a NIC for storage, may be for TCP alone.
 void add_missing_files(const View& view, Findings& findings) {
   const auto& files = view.now.verbs_files;
   if (files.empty() || !contains(view.now.topology.nics, true, &Nic::netdev_elsewhere)) return;
@@ -819,6 +820,8 @@ void add_missing_files(const View& view, Findings& findings) {
     };
     const auto own = std::ranges::find_if(port.gids, is_own);
     if (own == port.gids.end() || !is_endpoint(port) || !is_active(port) || files.contains(port.rdma)) continue;
+    const Interface* netdev = find_in(view.now.network.interfaces, own->netdev);
+    if ((netdev != nullptr && is_front_end(*netdev)) || has_other_purpose(view, port)) continue;
     findings.push_back(bad(
         Status::warning, port.rdma, own->netdev + " is here, and the device file of " + port.rdma + " is not",
         "its uverbs file in /dev/infiniband, like those of " + counted(files.size(), "other device"),

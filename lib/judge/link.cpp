@@ -49,39 +49,48 @@ const Port* faster_port_of_card(const View& view, const Port& port) {
   return best;
 }
 
-// The fastest link of the members of the bond with the netdev `bond`. Null: none of them has a link with a known speed.
-const Port* fastest_member(const Node& node, const std::string& bond) {
-  const Port* out = nullptr;
-  for (const Port& member : node.ports)
-    if (member.is_member() && member.bond == bond && member.carrier == true && member.speed &&
-        (out == nullptr || *member.speed > *out->speed))
-      out = &member;
+// The links of the members of a bond, as far as their speed is known.
+struct BondLinks {
+  const Port* fastest = nullptr;
+  bool are_unequal = false;
+};
+
+// By the netdev of the bond.
+std::map<std::string, BondLinks> bond_links(const Node& node) {
+  std::map<std::string, BondLinks> out;
+  for (const Port& member : node.ports) {
+    if (!member.is_member() || member.carrier != true || !member.speed) continue;
+    BondLinks& links = out[member.bond];
+    links.are_unequal = links.are_unequal || (links.fastest != nullptr && *links.fastest->speed != *member.speed);
+    if (links.fastest == nullptr || *member.speed > *links.fastest->speed) links.fastest = &member;
+  }
   return out;
 }
 
 // The member of a bond whose link is slower than that of another member. nullopt: it is no such member.
-std::optional<Finding> slow_member_finding(const Node& node, const Port& member) {
+std::optional<Finding> slow_member_finding(const std::map<std::string, BondLinks>& bonds, const Port& member) {
   if (!member.is_member() || member.carrier != true || !member.speed) return std::nullopt;
-  const Port* fastest = fastest_member(node, member.bond);
-  if (fastest == nullptr || *fastest->speed <= *member.speed) return std::nullopt;
+  const Port* fastest = bonds.at(member.bond).fastest;
+  if (*fastest->speed <= *member.speed) return std::nullopt;
   const auto text = [](const Port& each) { return rate_text(*each.speed * 1e6 / 8); };
   return bad(Status::warning, member.id(), member.netdev + " at " + text(member),
              text(*fastest) + ", like " + fastest->netdev + " of the same bond",
              "The members of " + member.bond +
                  " have links of different speeds. 802.3ad (LACP) aggregates links of one speed only, so that some of "
-                 "them carry nothing; another mode fills the slower link while the faster one waits.",
+                 "them carry nothing. balance-xor sends as much over the slower link as over the faster one. With "
+                 "active-backup, the bond is slower while this member is the active one.",
              {{Work::ends_jobs, "Configure the same speed and FEC at both ends of " + member.netdev + " (ethtool " +
                                     member.netdev + "; cat /proc/net/bonding/" + member.bond + "). "},
               {Work::at_link, "Else replace its cable or module by one for the higher speed."}});
 }
 
-bool has_slow_member(const Node& node, const Port& port) {
-  return std::ranges::any_of(node.ports, [&](const Port& member) {
-    return member.is_member() && member.bond == port.netdev && slow_member_finding(node, member);
-  });
+// A member of the bond `port` has the finding, and its rate is no reference for other ports.
+bool has_slow_member(const std::map<std::string, BondLinks>& bonds, const Port& port) {
+  const BondLinks* links = port.role == PortRole::bond ? find_in(bonds, port.bond) : nullptr;
+  return links != nullptr && links->are_unequal;
 }
 
-Finding rate_finding(const View& view, const Port& port) {
+Finding rate_finding(const View& view, const std::map<std::string, BondLinks>& bonds, const Port& port) {
   const bool for_gpus = serves_gpu(view, port);
   // Equal ports with the same purpose.
   const auto is_like = [&](const Port& other) { return are_twins(port, other) && serves_gpu(view, other) == for_gpus; };
@@ -91,7 +100,7 @@ Finding rate_finding(const View& view, const Port& port) {
                "The speed of this active port could not be read: " + why_unread(port, PortPart::rate) + ".", show);
   std::vector<double> rates;  // of the active ports equal to this one, including its own
   for (const Port& other : view.now.ports)
-    if (is_active(other) && other.rate && is_like(other) && (&other == &port || !has_slow_member(view.now, other)))
+    if (is_active(other) && other.rate && is_like(other) && (&other == &port || !has_slow_member(bonds, other)))
       rates.push_back(*other.rate);
   const double best = *std::ranges::max_element(rates);
   if (*port.rate >= best) {
@@ -139,12 +148,12 @@ bool has_driver_without_rate(const View& view, const Port& port) {
 
 // The reference is the rate of equal ports, not a table of models.
 void ask_rate(const View& view, Findings& findings) {
+  const auto bonds = bond_links(view.now);
   for (const Port& port : view.now.ports)
-    if (auto slow = slow_member_finding(view.now, port)) findings.push_back(std::move(*slow));
-    else if (has_slow_member(view.now, port)) continue;
+    if (auto slow = slow_member_finding(bonds, port)) findings.push_back(std::move(*slow));
     else if (is_own_device(port) && is_active(port) && !misses_speed(view, port) &&
-             !has_driver_without_rate(view, port))
-      findings.push_back(rate_finding(view, port));
+             !has_driver_without_rate(view, port) && !has_slow_member(bonds, port))
+      findings.push_back(rate_finding(view, bonds, port));
 }
 
 }  // namespace

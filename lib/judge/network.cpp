@@ -46,12 +46,15 @@ std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port) {
   return out;
 }
 
-bool is_front_end(const Node& node, const Port& port) {
-  return std::ranges::any_of(interfaces_of(node, port), [](const NamedInterface& each) {
-    return std::ranges::any_of(each.interface->routes, [](const Route& route) {
-      return is_default(route.destination, route.prefix) && (route.table == kTableMain || route.table == kTableDefault);
-    });
+bool is_front_end(const Interface& interface) {
+  return std::ranges::any_of(interface.routes, [](const Route& route) {
+    return is_default(route.destination, route.prefix) && (route.table == kTableMain || route.table == kTableDefault);
   });
+}
+
+bool is_front_end(const Node& node, const Port& port) {
+  return std::ranges::any_of(interfaces_of(node, port),
+                             [](const NamedInterface& each) { return is_front_end(*each.interface); });
 }
 
 namespace {
@@ -539,13 +542,13 @@ Finding function_mtu_finding(const View& view, const Port& port, const Port& fun
 }
 
 // The netdev of the container by which it uses the port of a NIC whose own netdev is elsewhere (macvlan, IPVLAN). Null:
-// none, or its MTU is unknown.
+// none, its MTU is unknown, or it has the default route: the network of the pod is not a rail.
 const std::pair<const std::string, Interface>* given_netdev(const Node& node, const Port& port) {
   if (!port.netdev.empty() || !is_roce(port) || !is_active(port)) return nullptr;
   for (const Gid& gid : port.gids) {
     if (!is_routable_v2(gid) || gid.netdev.empty() || !is_here(node, port, gid)) continue;
     const auto found = node.network.interfaces.find(gid.netdev);
-    if (found != node.network.interfaces.end() && found->second.mtu) return &*found;
+    if (found != node.network.interfaces.end() && found->second.mtu && !is_front_end(found->second)) return &*found;
   }
   return nullptr;
 }
@@ -558,7 +561,7 @@ void add_given_netdevs(const View& view, Findings& findings) {
   for (const auto& [port, netdev] : given) {
     std::map<uint32_t, size_t> counts;
     for (const auto& [other, its] : given)
-      if (other == port || are_twins(*port, *other)) ++counts[*its->second.mtu];
+      if (are_twins(*port, *other) && serves_gpu(view, *port) == serves_gpu(view, *other)) ++counts[*its->second.mtu];
     const auto usual = majority(counts);
     const uint32_t mtu = *netdev->second.mtu;
     if (!usual || *usual <= mtu) continue;

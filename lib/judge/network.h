@@ -30,6 +30,7 @@ std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port);
 // of a rail) do not count. Before a write, default_route_of() (node/netdev_use.h) asks the kernel, and counts more
 // devices and tables.
 bool is_front_end(const Node& node, const Port& port);
+bool is_front_end(const Interface& interface);
 
 // The faults that the check `rails` found in the port's subnet; empty: none, or the port shares no subnet.
 std::string rails_fault(const View& view, const Port& port);

@@ -6,6 +6,7 @@
 #include "judge/cabling.h"
 #include "judge/platform_view.h"
 #include "judge/port_state.h"
+#include "node/endpoints.h"
 #include "node/signals.h"
 #include "node/topology.h"
 #include "topology/built.h"
@@ -28,6 +29,7 @@ std::vector<GpuPlanes> planes_of_gpus(const View& view) {
       cards.insert(card_of(nic));
       for (const Port& port : view.now.ports) {
         if (!contains(nic.rdma, port.rdma) || !is_own_device(port) || why_unused(view, port)) continue;
+        if (is_virtual(port) && belongs_elsewhere(view.now, port)) continue;  // of another pod
         each.ports.push_back(&port);
         has_functions = has_functions || is_virtual(port);
         planes.insert(rail_place(view.now, view.policy, port).plane);

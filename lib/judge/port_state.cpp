@@ -35,14 +35,15 @@ bool is_switched_off(const Port& port) {
   return port.phys_state == kPhysDisabled && port.link_layer == LinkLayer::infiniband;
 }
 
-// The port itself keeps the trace of an earlier link. Two losses of carrier prove one; some drivers count one when they
-// first open the netdev (__bnxt_open_nic() of Linux 6.12). A LID is from a subnet manager that saw the link.
+// The port itself keeps the trace of an earlier link. Two losses of an Ethernet link prove one: some drivers count one
+// when they first open the netdev (__bnxt_open_nic() of Linux 6.12). A LID is from a subnet manager that saw the link.
 bool has_trace_of_link(const View& view, const Port& port) {
   if (port.counters.carrier_down.value_or(0) > 1) return true;
   if (const auto* lids = find_in(view.now.network.lids, port.id()); lids != nullptr && infiniband::is_lid(lids->own))
     return true;
-  return std::ranges::any_of(port.counters.pma, [](const Counter& counter) {
-    return counter.row != nullptr && counter.row->metric == &metrics::kPortLinkDowned && counter.value > 0;
+  const uint64_t first_opening = port.link_layer == LinkLayer::infiniband ? 0 : 1;
+  return std::ranges::any_of(port.counters.pma, [&](const Counter& counter) {
+    return counter.row != nullptr && counter.row->metric == &metrics::kPortLinkDowned && counter.value > first_opening;
   });
 }
 
@@ -615,8 +616,9 @@ FunctionCounts count_functions(const Node& node) {
 // Functions of a host may be DOWN because they wait for a guest or a pod. It is a fault if the function was up, or if
 // most of the functions that serve the jobs of this machine are up.
 bool is_function_expected_up(const View& view, const Port& port, const FunctionCounts& counts) {
-  if (view.named.contains(port.id()) || was_up(view, port)) return true;
-  if (port.role == PortRole::guest_function) return !belongs_elsewhere(view.now, port);
+  if (view.named.contains(port.id())) return true;
+  if (belongs_elsewhere(view.now, port)) return false;  // another pod has got it
+  if (port.role == PortRole::guest_function || was_up(view, port)) return true;
   const UpAndDown* same = find_in(counts, port.role);
   return same != nullptr && same->up > same->down && serves_jobs(view.now, port);
 }
@@ -846,12 +848,13 @@ std::string list_of_accelerators(const std::vector<const Gpu*>& gpus, const std:
          (gpus.size() > 1 ? ", ...)" : ")");
 }
 
-// nullopt: there are none, or their ports are here. NICs of the host are no replacement: HCCL uses the cards' own ports
-// inside the machine, and looks for their RDMA devices (hcl_ibverbs_t).
+// nullopt: there are none, or their ports are here or in other namespaces. NICs of the host are no replacement: HCCL
+// uses the cards' own ports inside the machine, and looks for their RDMA devices (hcl_ibverbs_t).
 std::optional<Finding> no_ports_of_gaudi(const Node& node) {
   std::vector<const Gpu*> gaudi;
   for (const Gpu& gpu : node.topology.gpus)
-    if (gpu.vendor == kHabana && nic_at(node.topology, gpu.pci) == nullptr) gaudi.push_back(&gpu);
+    if (gpu.vendor == kHabana && !gpu.ports_elsewhere && nic_at(node.topology, gpu.pci) == nullptr)
+      gaudi.push_back(&gpu);
   if (gaudi.empty()) return std::nullopt;
   return bad(
       Status::warning, kHostSubject,
@@ -1041,9 +1044,13 @@ void ask_port_state(const View& view, Findings& findings) {
 
 }  // namespace
 
+// Of mlxconfig: the second port is the second function.
+static std::string link_type_setting(const std::string& pci) {
+  return pci.ends_with(".1") ? "LINK_TYPE_P2" : "LINK_TYPE_P1";
+}
+
 Fix fix_of_link_layer(const std::string& pci, LinkLayer layer) {
-  std::string setting = "LINK_TYPE_P1";
-  if (pci.ends_with(".1")) setting = "LINK_TYPE_P2";
+  const std::string setting = link_type_setting(pci);
   const std::string value = layer == LinkLayer::infiniband ? "1" : "2", tool = "mlxconfig -d " + pci;
   return {tool + " query " + setting + "; " + tool + " set " + setting + "=" + value + "; ",
           {Work::ends_jobs, "then mlxfwreset -d " + pci + " reset"}};
@@ -1139,8 +1146,8 @@ MaybeCause link_is_down(const PortContext& ctx) {
     out.add_ambiguous(
         "this port is in " + own + " mode, and never had a link: one with a far end for " + other + " looks the same",
         "Ask what " + ctx.peer_label() + " is. If it is for " + other +
-            ", the port needs that link layer: mlxconfig -d " + ctx.port.pci +
-            " query LINK_TYPE_P1. A firmware without this setting knows one link layer only.");
+            ", the port needs that link layer: mlxconfig -d " + ctx.port.pci + " query " +
+            link_type_setting(ctx.port.pci) + ". A firmware without this setting knows one link layer only.");
   }
   out.next.insert(out.next.end(), fault->fix.begin(), fault->fix.end());
   if (!ctx.port.module)

@@ -1172,10 +1172,14 @@ void ask_symmetry(const View& view, Findings& findings) {
   const auto add = [&](Finding finding) {
     if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
   };
+  // The places where GPUs are missing are those of the hidden ones, unless they are more.
   const bool any_hidden = !topology.hidden_gpus.empty();
+  const auto missing_gpus = std::ranges::count(placed.built->missing, MissingPart::Kind::gpu, &MissingPart::kind);
+  const bool are_hidden_ones = any_hidden && std::cmp_less_equal(missing_gpus, topology.hidden_gpus.size());
   if (any_hidden) add(hidden_gpus_finding(topology));
   for (const MissingPart& part : placed.built->missing) {
-    if (part.kind == MissingPart::Kind::gpu && any_hidden) continue;
+    if (part.kind == MissingPart::Kind::gpu && (are_hidden_ones || contains(topology.hidden_gpus, part.place.pci)))
+      continue;
     if (is_reported(view, placed, pairings, part) ||
         (part.nic && is_given_away(view.now, topology.nics[*part.nic].pci)))
       continue;

@@ -269,6 +269,8 @@ Nic merge(const Root& root, const SysfsFunction& found, const Nic* seen, const p
   nic.netdevs = found.netdevs;
   nic.rdma = found.rdma;
   nic.subfunctions = found.subfunctions;
+  nic.rdma_elsewhere = nic.rdma.empty() && (found.rdma_elsewhere || root.exists(folder + "/infiniband"));
+  nic.netdev_elsewhere = nic.netdevs.empty() && is_class_elsewhere(root, folder, "net");
   if (is_gpu(nic)) return nic;
 
   const scanning::RoleOfFunction found_role = scanning::role_of_function(root, folder);
@@ -284,8 +286,7 @@ Nic merge(const Root& root, const SysfsFunction& found, const Nic* seen, const p
   // kernel holds it in memory (drivers/infiniband/core/sysfs.c). Drivers without a GUID show zeros.
   if (!nic.rdma.empty()) nic.card = root.line_of(infiniband::device_folder(nic.rdma.front()) + "/sys_image_guid");
   nic.elsewhere = found.elsewhere;
-  nic.rdma_elsewhere = nic.rdma.empty() && (found.rdma_elsewhere || root.exists(folder + "/infiniband"));
-  nic.netdev_elsewhere = nic.netdevs.empty() && nic.primary.empty() && is_class_elsewhere(root, folder, "net");
+  if (!nic.primary.empty()) nic.netdev_elsewhere = false;  // the primary function has it
   return nic;
 }
 
@@ -377,8 +378,10 @@ Topology sort_topology(std::vector<Nic> found, Topology machine) {
     if (is_gpu(function)) {
       Gpu gpu{function, "GPU" + std::to_string(topology.gpus.size()), std::move(function.name),
               std::move(function.card)};
+      gpu.ports_elsewhere = function.rdma_elsewhere || function.netdev_elsewhere;
       topology.gpus.push_back(std::move(gpu));
       function.card.clear();
+      function.rdma_elsewhere = function.netdev_elsewhere = false;
       // An accelerator with ports of its own (Gaudi) is its own nearest NIC. Its library needs no RDMA device.
       is_nic = !function.rdma.empty() || (function.vendor == kHabana && !function.netdevs.empty());
     }

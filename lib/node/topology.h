@@ -32,6 +32,7 @@ struct Gpu : PciDevice {
   std::vector<unsigned> render_minors{};  // N of /dev/dri/renderDN, in the order of vendor_index
   std::string partition{};                // AMD's compute and memory mode, "CPX/NPS4"; empty: unknown
   std::optional<GpuLoad> load{};          // absent: not asked, or unknown
+  bool ports_elsewhere = false;           // its own netdevs or RDMA device (Gaudi) are in another network namespace
 };
 // The model without NVIDIA's name, for small tiles: "H100 80GB HBM3".
 std::string short_model(const Gpu& gpu);

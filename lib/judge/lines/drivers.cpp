@@ -740,7 +740,8 @@ constexpr LineMessage kDriverRows[] = {
      "never completed|iavf "
      "*dmin Queue command never completed|"
      "iavf *PF not responding|iavf *to communicate with PF|iavf *Unable to get VF config|iavf *Failed to init adminq",
-     "The PF of this virtual function rejects its request or does not answer: the PF is down, in a reset, without a "
+     "The PF (physical function; ice, i40e) of this virtual function rejects its request or answers with an error or "
+     "not at all, and the function may have no configuration and no interface: the PF is down, in a reset, without a "
      "driver or with one of another version, or its policy (trust, VLAN, MAC) forbids it. The log of the PF, on the "
      "host, has the reason.",
      "journalctl -k -g iavf; on the host: ip link show PF", "Linux drivers/net/ethernet/intel/iavf"},

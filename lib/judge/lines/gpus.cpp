@@ -33,8 +33,9 @@ constexpr LineMessage kGpuRows[] = {
      "NVRM: Xid (*): 110,",
      {"A GPU reports a security fault: its firewall blocks accesses, or a part of it was not started as signed. The "
       "GPU is not usable. ",
-      {Work::ends_jobs, "Reset the GPU, or power-cycle the node. "},
-      {Work::in_machine, "Replace it if the fault recurs."}},
+      {Work::ends_jobs, "Reset the GPU"},
+      {Work::in_machine, ", or power-cycle the node. Replace the GPU if the fault recurs"},
+      "."},
      "nvidia-smi -q | grep -i -E 'vbios|firmware'",
      kXid},
     {"gpu-init-step", host, "bailing out of RmInitAdapter",

@@ -95,13 +95,16 @@ constexpr LineMessage kRows[] = {
      "Information of Open MPI: its one-sided communication does not use UCX, because UCX has no RDMA device that fits "
      "here. Another component is used. Harmless unless the job needs RDMA: then see which transports UCX has.",
      "ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/osc/ucx/osc_ucx_component.c"},
-    {"nvrm-bar-size", none,
+    {"nvrm-bar-size",
+     none,
      "NVRM: *Attempting to resize BAR1|NVRM: *BAR1 already at requested size|NVRM: BAR resize resource not "
      "supported|NVRM: Not resizing BAR because|NVRM: Resizable BAR is not supported on this kernel",
-     "Information of the GPU driver at its start: it enlarges BAR1, the window on PCIe to the memory of the GPU, or "
-     "leaves the size that the BIOS gave it. Harmless, no action: the GPU works. GPUDirect RDMA reaches as much GPU "
-     "memory as BAR1 shows; where a job needs more, switch Above 4G Decoding and Resizable BAR on in the BIOS.",
-     "nvidia-smi -q -d MEMORY | grep -A 3 BAR1", "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-pci.c"},
+     {"Information of the GPU driver at its start: it enlarges BAR1, the window on PCIe to the memory of the GPU, or "
+      "leaves the size that the BIOS gave it. Harmless, no action: the GPU works. GPUDirect RDMA reaches as much GPU "
+      "memory as BAR1 shows. ",
+      {Work::in_machine, "Where a job needs more, switch Above 4G Decoding and Resizable BAR on in the BIOS."}},
+     "nvidia-smi -q -d MEMORY | grep -A 3 BAR1",
+     "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-pci.c"},
     {"sfp-diagnostics", none, "odule address swap to access page",
      "Information of a driver: the module keeps its diagnostics (temperature, voltage, optical power) in an old way "
      "that Linux does not read. Harmless, no action: the link works, only these values are not shown.",

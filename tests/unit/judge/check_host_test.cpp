@@ -185,6 +185,10 @@ TEST(CheckHost, ADeviceWhoseNetdevWasGivenAndWhoseFileWasNot) {
   EXPECT_EQ(said(node.view(), {"rdma-provider"}), "") << "with the network of the host it sees all netdevs";
   node.now.topology.nics.back().netdev_elsewhere = true;
   EXPECT_NE(said(node.view(), {"rdma-provider"}).find("rdma-provider mlx5_1 warning"), std::string::npos);
+  node.now.network.interfaces.at("ens1").routes.push_back({{}, 0, 254, parse_ip("10.1.1.0")});
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}).find("mlx5_1"), std::string::npos) << "the network of the pod";
+  node.now.network.interfaces.at("ens1").routes.pop_back();
+  EXPECT_NE(said(node.view(), {"rdma-provider"}).find("mlx5_1"), std::string::npos);
   for (Gid& gid : node.now.ports[1].gids) gid.netdev.clear();
   EXPECT_EQ(said(node.view(), {"rdma-provider"}).find("mlx5_1"), std::string::npos) << "its netdev is elsewhere";
 }

@@ -392,6 +392,26 @@ TEST(MtuChain, NamesAFunctionWithALargerMtuThanItsPort) {
   EXPECT_FALSE(has(said(node.view(), {"mtu-chain"}), "virtual function"));
 }
 
+// In a pod with a macvlan on each NIC.
+TEST(MtuChain, ComparesTheNetdevsOfAContainerOnEqualNics) {
+  Healthy node;
+  for (Nic& nic : node.now.topology.nics) {
+    nic.netdev_elsewhere = true;
+    nic.netdevs.clear();
+  }
+  for (Port& port : node.now.ports) {
+    interface(node, static_cast<size_t>(&port - node.now.ports.data())).mtu = 9000;
+    port.role = PortRole::netdev_elsewhere;
+  }
+  for (Port& port : node.now.ports) port.netdev.clear();
+  EXPECT_EQ(said(node.view(), {"mtu-chain"}), "");
+  Interface& net = node.now.network.interfaces.at("ens2");
+  net.mtu = 1500;
+  EXPECT_EQ(said(node.view(), {"mtu-chain"}), "mtu-chain mlx5_2/1 warning: ens2 1500\n");
+  net.routes.push_back({{}, 0, 254, ip("10.1.2.0")});
+  EXPECT_EQ(said(node.view(), {"mtu-chain"}), "") << "the network of the pod, on a NIC of the same model";
+}
+
 TEST(GidIndex, NamesWhatShiftedTheTable) {
   Healthy node;
   auto& gids = node.now.ports[2].gids;

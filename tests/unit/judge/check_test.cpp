@@ -686,6 +686,8 @@ TEST(Check, GaudiHasPortsOfItsOwn) {
   with_nics.ports = healthy.now.ports;
   with_nics.topology.nics = healthy.now.topology.nics;
   EXPECT_TRUE(has(test::said({.now = with_nics}, {"port-state"}), "Habana")) << "NICs of the host are no replacement";
+  for (Gpu& gpu : with_nics.topology.gpus) gpu.ports_elsewhere = true;
+  EXPECT_FALSE(has(test::said({.now = with_nics}, {"port-state"}), "Habana")) << "a container has its netdevs";
   for (const Gpu& gpu : node.topology.gpus) {
     static_cast<PciDevice&>(node.topology.nics.emplace_back()) = gpu;
     node.topology.nics.back().netdevs = {"ens" + gpu.name};

@@ -450,7 +450,11 @@ TEST(Planes, FunctionsOfAPodArePlanesIfThePolicySaysSo) {
   node.lose(2);
   EXPECT_FALSE(has(said(node.view(), {"planes"}), "planes GPU1")) << said(node.view(), {"planes"});
   node.policy.cabling.planes = {{"mlx5_1/1", "A"}, {"mlx5_1/2", "B"}, {"mlx5_1/3", "C"}, {"mlx5_1/4", "D"}};
-  EXPECT_EQ(node.findings(), "planes GPU1 warning: 3 of 4 planes, 75 % of its bandwidth: mlx5_1/2 DOWN Polling\n");
+  EXPECT_EQ(node.findings(), "planes GPU1 warning: 3 of 4 planes, 75 % of its bandwidth: mlx5_1/2 (DOWN, Polling)\n");
+  node.now.topology.nics[1].netdev_elsewhere = true;
+  node.plane(2).netdev.clear();
+  node.plane(2).gids.clear();
+  EXPECT_EQ(said(node.view(), {"planes"}), "") << "it is of another pod";
 }
 
 TEST(Planes, MaintenanceOfThePolicyIsAcknowledged) {

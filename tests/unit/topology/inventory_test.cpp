@@ -537,6 +537,22 @@ TEST(Symmetry, AMissingGpuHasTheNumberThatItHad) {
     }
 }
 
+// The driver of NVIDIA has GPUs that the /sys of a container does not show: they are not missing, and another one is.
+TEST(Symmetry, AHiddenGpuHidesNoMissingOne) {
+  Node node;
+  node.topology = Healthy(8).now.topology;
+  const std::string hidden = node.topology.gpus[5].pci, missing = node.topology.gpus[1].pci;
+  node.topology.gpus.erase(node.topology.gpus.begin() + 5);
+  node.topology.hidden_gpus = {hidden};
+  auto said = test::complaints_of({.now = node}, {"symmetry"});
+  ASSERT_EQ(said.size(), 1u) << test::describe(said);
+  EXPECT_TRUE(said[0].subject == "GPUs" && has(said[0].observed, hidden)) << test::describe(said);
+  node.topology.gpus.erase(node.topology.gpus.begin() + 1);
+  said = test::complaints_of({.now = node}, {"symmetry"});
+  ASSERT_EQ(said.size(), 2u) << test::describe(said);
+  EXPECT_TRUE(contains(said, missing, &Finding::subject)) << test::describe(said);
+}
+
 TEST(Symmetry, TwoFaultsAreBothNamed) {
   Topology topology = dual();
   topology.nics.erase(topology.nics.begin() + 9);

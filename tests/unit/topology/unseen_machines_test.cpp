@@ -284,6 +284,18 @@ TEST(UnseenMachines, WithinTheSocketIsNearerThanTheOtherSocket) {
   }
 }
 
+TEST(UnseenMachines, AContainerHasThePortsOfAnAccelerator) {
+  test::Tree tree;
+  const auto first =
+      test::add_pci(tree, {"pci0000:10/0000:10:01.0", "0000:11:00.0", "0x1da3", "0x1060", "0x120000", "0"});
+  test::add_pci(tree, {"pci0000:10/0000:10:02.0", "0000:12:00.0", "0x1da3", "0x1060", "0x120000", "0"});
+  tree.folder(first + "/net");
+  const Topology topology = test::topology_of(tree);
+  ASSERT_EQ(topology.gpus.size(), 2u);
+  EXPECT_TRUE(topology.gpus[0].ports_elsewhere);
+  EXPECT_FALSE(topology.gpus[1].ports_elsewhere) << "its driver has made no netdev";
+}
+
 TEST(UnseenMachines, AnAcceleratorWithPortsOfItsOwnIsItsNearestNic) {
   test::Tree tree;
   const auto gaudi =
