@@ -319,7 +319,8 @@ struct BadValue {
 const BadValue kBadValues[] = {
     {"", "mode", "\"on\"", "\"audit\" or \"enforce\"", "the string \"on\"", "for example \"audit\""},
     {"", "disruptive", "\"later\"", "\"idle\" or \"now\" or \"never\"", "the string \"later\"", "for example \"idle\""},
-    {"", "release", "\"keep\"", "\"leave\" or \"restore\"", "the string \"keep\"", "for example \"leave\""},
+    {"", "release", "\"later\"", "\"leave\" or \"restore\"", "the string \"later\"", "for example \"leave\""},
+    {"", "release", "\"keep\"", "\"leave\" or \"restore\"", "the string \"keep\"", "write \"leave\""},
     {"", "reread", "0", "a time span from 1s to 1h", "0", "for example \"30s\""},
     {"", "reread", "\"30 parsecs\"", "a time span from 1s to 1h", "the string \"30 parsecs\"", "for example \"30s\""},
     {"[conflict]", "rounds", "0", "an integer from 1 to 1000", "0", "for example 5"},
