@@ -121,7 +121,6 @@ Values readings(const Enum*, const ValueLimits&, const Json& written) {
                                    {"report", "audit"},
                                    {"warn", "warning"},
                                    {"crit", "critical"},
-                                   {"always", "now"},
                                    {"immediately", "now"},
                                    {"keep", "leave"},
                                    {"revert", "restore"},
