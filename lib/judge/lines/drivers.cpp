@@ -99,7 +99,9 @@ constexpr LineMessage kDriverRows[] = {
      "Failed to lock SW reset semaphore|Failed to unlock SW reset semaphore",
      {"The driver could not take the semaphore of the NIC that a reset needs: another function or host of the NIC "
       "holds it, or the NIC does not answer on PCIe. The fatal error before it is the cause. ",
-      {Work::ends_jobs, "Reset the NIC, or power-cycle the node."}},
+      {Work::ends_jobs, "Reset the NIC"},
+      {Work::in_machine, ", or power-cycle the node"},
+      "."},
      "journalctl -k -g {pci}; devlink health show pci/{pci}",
      "Linux drivers/net/ethernet/mellanox/mlx5/core/health.c"},
     {"mlx5-command-queue",

@@ -763,7 +763,11 @@ TEST(Symmetry, StorageNicsOfEachNodeAreNoLostOnes) {
   EXPECT_FALSE(built_of(topology, {}).odd_gpus);
   topology.nics.erase(topology.nics.begin() + 1);
   EXPECT_EQ(places(topology), Texts{"at 0000:24:00.0, beside GPU1"});
-  EXPECT_TRUE(built_of(topology, {}).present_pairing.pairs[1].nics.empty()) << "no NIC for storage takes its place";
+  const Built built = built_of(topology, {});
+  EXPECT_EQ(built.pairing.pairs[1].nics, std::vector<size_t>{topology.nics.size()}) << "the lost one";
+  for (const Pair& pair : built.present_pairing.pairs)
+    for (const size_t nic : pair.nics)
+      EXPECT_FALSE(topology.nics[nic].rdma[0].starts_with("storage")) << "no NIC for storage takes its place";
 }
 
 TEST(Symmetry, ADeviceInTheWrongSlotIsNotMissing) {
