@@ -672,7 +672,8 @@ TEST(Pcie, ASlotOfFewLanesThatTrainedSlowly) {
   ASSERT_EQ(found.size(), 1U) << describe(found);
   EXPECT_EQ(found[0].status, Status::critical);
   EXPECT_EQ(found[0].expected, "x4 at 16 GT/s: at most 63 of 400 Gb/s");
-  EXPECT_TRUE(has(found[0].meaning, "4 of its 16 lanes and 16 of its 32 GT/s: that is not a fault")) << found[0].meaning;
+  EXPECT_TRUE(has(found[0].meaning, "4 of its 16 lanes and 16 of its 32 GT/s: that is not a fault"))
+      << found[0].meaning;
 }
 
 // Their peer-to-peer transfers are translated, too.
