@@ -1142,7 +1142,8 @@ MaybeCause link_is_down(const PortContext& ctx) {
   }
   if (may_meet_other_link_layer(ctx.view, ctx.port)) {
     const bool is_ethernet = ctx.port.link_layer == LinkLayer::ethernet;
-    const std::string own = is_ethernet ? "Ethernet" : "InfiniBand", other = is_ethernet ? "InfiniBand" : "Ethernet";
+    std::string own = "InfiniBand", other = "Ethernet";
+    if (is_ethernet) std::swap(own, other);
     out.add_ambiguous(
         "this port is in " + own + " mode, and never had a link: one with a far end for " + other + " looks the same",
         "Ask what " + ctx.peer_label() + " is. If it is for " + other +

@@ -105,7 +105,7 @@ std::string read_cpuinfo(const Root& root) {
 
 HostCpu read_cpu(const Root& root, std::string_view cpuinfo) {
   HostCpu out;
-  // "model name\t: Intel(R) Xeon(R) ..." of the first CPU, in front of which stands "model\t\t: 143".
+  // "model name\t: Intel(R) Xeon(R) ..." of the first CPU; the line "model\t\t: 143" precedes it.
   for (const std::string_view line : split(cpuinfo.substr(0, kFirstCpu), '\n')) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;

@@ -997,7 +997,7 @@ std::string correction(const Correctable& key, const toml::node& written) {
       if (reading.is_null() || parse_toml("x = " + value + "\n", table) || key.check(*table.get("x"))) continue;
       accepted.insert(value);
     }
-  // What stands in the quotes may be right without them: "2026-12-31", "[3]".
+  // The quoted value may be right without the quotes: "2026-12-31", "[3]".
   if (const auto* text = written.as_string();
       accepted.empty() && text != nullptr && text->get().size() < kMostLetters) {
     const std::string bare(trim(text->get()));

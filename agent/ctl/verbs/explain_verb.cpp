@@ -197,7 +197,7 @@ std::string peers_text(const Found& found) {
   std::string out = "Peer: ";
   if (found.peers.size() > 1) out = std::to_string(found.peers.size()) + " peers: ";
   out += counted_text(found.peers);
-  // The ports of another node are not told apart by the finding.
+  // The finding does not distinguish the ports of another node.
   const auto ports =
       std::ranges::count_if(found.elsewhere, [](const Counted& each) { return each.text.starts_with("device "); });
   if (is_path && found.peers.size() > 1 && ports > 1)
