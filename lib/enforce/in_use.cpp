@@ -101,13 +101,7 @@ class RouteHolds {
   RouteHolds(std::chrono::milliseconds hold, std::string directory, HeldFile file)
       : hold_(hold), directory_(std::move(directory)), file_(file) {
     if (file_ == HeldFile::read) return;
-    auto last = load();
-    if (last) {
-      for (const auto& [port, moment] : last->seen) seen_[port] = Clock::now();
-      saved_ = std::move(*last);
-    } else {
-      unread_ = {Clock::now(), last.error().text()};
-    }
+    read_as_next_agent();
     save();
   }
 
@@ -115,17 +109,21 @@ class RouteHolds {
   std::string why_held(const Port& port, bool has_route) {
     if (file_ == HeldFile::read) {
       const auto held = load();
+      unread_.reset();
       if (!held) unread_ = {Clock::now(), held.error().text()};
       else add(*held);
+    } else if (unread_) {
+      read_as_next_agent();
     }
     const auto now = Clock::now();  // later than any moment that the agent has written
     const std::string key = state::port_key(port);
     if (has_route) seen_[key] = now;
     std::erase_if(seen_, [&](const auto& each) { return now - each.second >= hold_; });
+    if (unread_ && now - unread_->first >= hold_) unread_.reset();
     if (file_ == HeldFile::kept) save();
     const std::string period = " in the last " + std::to_string(ceil<std::chrono::seconds>(hold_).count()) + " s";
     if (seen_.contains(key)) return "the default route left by " + port.netdev + period;
-    if (!unread_ || now - unread_->first >= hold_) return {};
+    if (!unread_) return {};
     return "whether the default route left by " + port.netdev + period + " cannot be determined (" + unread_->second +
            ")";
   }
@@ -148,6 +146,18 @@ class RouteHolds {
     return std::move(*last).value_or(HeldPorts{});
   }
 
+  // What the agent before this one has written. A read that fails (EMFILE, EIO) is repeated when a port is asked for.
+  void read_as_next_agent() {
+    auto last = load();
+    if (!last) {
+      if (!unread_) unread_ = {Clock::now(), last.error().text()};
+      return;
+    }
+    unread_.reset();
+    for (const auto& [port, moment] : last->seen) seen_[port] = Clock::now();
+    saved_ = std::move(*last);
+  }
+
   void add(const HeldPorts& held) {
     const int64_t now = in_milliseconds(Clock::now());
     for (const auto& [port, moment] : held.seen)
@@ -155,9 +165,10 @@ class RouteHolds {
         seen_[port] = std::max(seen_[port], Clock::time_point(std::chrono::milliseconds(moment)));
   }
 
-  // Without the file, which /run may have no room for, this agent still holds the ports.
+  // Without the file, which /run may have no room for, this agent still holds the ports. A file that cannot be read
+  // stays until its ports need not be held any more.
   void save() {
-    if (directory_.empty()) return;
+    if (directory_.empty() || unread_) return;
     HeldPorts held;
     for (const auto& [port, last] : seen_) held.seen[port] = in_milliseconds(last);
     const auto is_late = [](const auto& now, const auto& before) {
@@ -172,7 +183,7 @@ class RouteHolds {
   const HeldFile file_;
   std::map<std::string, Clock::time_point> seen_;
   std::optional<HeldPorts> saved_;                                   // what the file has, if that is known
-  std::optional<std::pair<Clock::time_point, std::string>> unread_;  // when the file could not be read last, and why
+  std::optional<std::pair<Clock::time_point, std::string>> unread_;  // since when the file cannot be read, and why
 };
 
 UseCheck with_holds(UseCheck ask, std::shared_ptr<RouteHolds> holds) {
@@ -180,9 +191,10 @@ UseCheck with_holds(UseCheck ask, std::shared_ptr<RouteHolds> holds) {
     Use use = ask(port);
     std::string why = holds->why_held(port, use.has_default_route);
     if (why.empty()) return use;
+    if (!use) use = {.why = why, .kind = UseKind::default_route};
+    if (!use.has_default_route) use.held = std::move(why);
     use.has_default_route = true;
-    if (use) return use;
-    return {.why = std::move(why), .kind = UseKind::default_route, .has_default_route = true};
+    return use;
   };
 }
 

@@ -25,6 +25,7 @@ struct Use {
   // Known to carry the machine's default route, or held for it (hold_default_route()), also if `why` names another
   // user.
   bool has_default_route = false;
+  std::string held{};  // why the port is held for a default route that it does not have now
   [[nodiscard]] bool is_front_end() const { return kind != UseKind::work; }
   explicit operator bool() const { return !why.empty(); }
 };

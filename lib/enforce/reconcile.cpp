@@ -540,7 +540,7 @@ class PortPass {
       if (!in_use_ && terms_.disruptive != Disruptive::never) in_use_ = terms_.in_use(port_);
       // A network service that restarts takes the route away for a moment (hold_default_route()).
       if (!*default_route_ && in_use_ && in_use_->has_default_route)
-        default_route_->why = "the default route left by " + port_.netdev + " a moment ago";
+        default_route_->why = in_use_->held.empty() ? "the default route leaves by " + port_.netdev : in_use_->held;
       if (*default_route_)
         return Blocker{Outcome::pending,
                        what + ", and " + default_route_->why +

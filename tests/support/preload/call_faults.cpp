@@ -5,7 +5,7 @@
 //   CALL_FAULTS_LOG=FILE             appends a line "PLACE FUNCTION" for each call
 //   CALL_FAULTS_AT=PLACE,NTH,FAULT   the NTH call (from 1) at the place fails. FAULT is an errno's number, "short" (a
 //                                    read or write of half the bytes), or "interrupted" (NLM_F_DUMP_INTR in the dump)
-//   CALL_FAULTS_DONE=FILE            is created when the call has failed
+//   CALL_FAULTS_DONE=FILE            has a byte when the call has failed
 #include <dirent.h>
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -54,7 +54,7 @@ int log_fd = -1;
 uint64_t fault_place = 0;
 unsigned fault_nth = 0;
 int fault_code = 0;
-const char* done_file = nullptr;
+int done_fd = -1;
 std::atomic<unsigned> calls_there{0};
 std::atomic<bool> interrupts{false};  // the next dump that is received is interrupted
 thread_local bool inside = false;     // calls of this library do not count
@@ -82,12 +82,16 @@ __attribute__((constructor)) void start() {
   ::dl_iterate_phdr(note_object, nullptr);
   void* frames[4];
   (void)::backtrace(frames, 4);  // loads libgcc_s
-  if (const char* file = std::getenv("CALL_FAULTS_LOG")) {
+  // Opened now: the program may deny itself other files (Landlock). With a high number, so that the program's own
+  // descriptors are as without this library.
+  const auto open_high = [](const char* file) {
+    if (file == nullptr) return -1;
     const long fd = raw_call(SYS_open, reinterpret_cast<long>(file), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-    // A high number, so that the program's own descriptors are as without this library.
-    log_fd = static_cast<int>(raw_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 900));
+    const long high = raw_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 900);
     raw_call(SYS_close, fd, 0, 0);
-  }
+    return static_cast<int>(high);
+  };
+  log_fd = open_high(std::getenv("CALL_FAULTS_LOG"));
   if (const char* at = std::getenv("CALL_FAULTS_AT")) {
     char* rest = nullptr;
     fault_place = std::strtoull(at, &rest, 16);
@@ -96,7 +100,7 @@ __attribute__((constructor)) void start() {
     fault_code = std::atoi(fault);
     if (std::strcmp(fault, "short") == 0) fault_code = kShort;
     if (std::strcmp(fault, "interrupted") == 0) fault_code = kInterrupted;
-    done_file = std::getenv("CALL_FAULTS_DONE");
+    done_fd = open_high(std::getenv("CALL_FAULTS_DONE"));
   }
   inside = false;
   ready = true;
@@ -128,9 +132,7 @@ int fault_of(const char* function) {
   }
   if (place == fault_place && fault_nth != 0 && ++calls_there == fault_nth) {
     fault = fault_code;
-    if (done_file != nullptr)
-      raw_call(SYS_close, raw_call(SYS_open, reinterpret_cast<long>(done_file), O_WRONLY | O_CREAT | O_CLOEXEC, 0644),
-               0, 0);
+    if (done_fd >= 0) raw_call(SYS_write, done_fd, reinterpret_cast<long>("1"), 1);
   }
   if (fault == kInterrupted) interrupts = true;
   errno = before;

@@ -288,9 +288,34 @@ TEST(DefaultRoute, HoldsThePortUnderTheNextAgent) {
   EXPECT_FALSE(start(std::chrono::milliseconds(0))(port)) << "the time is over";
   EXPECT_FALSE(start(std::chrono::minutes(2))(port)) << "that is recorded";
   tree.file(qos::kHeldPortsFile, "[[[");
-  EXPECT_NE(start(std::chrono::minutes(2))(other).why.find("cannot be determined"), std::string::npos)
+  EXPECT_TRUE(test::has(start(std::chrono::minutes(2))(other).why, "cannot be determined"))
       << "a damaged file may have had it";
+  EXPECT_TRUE(test::has(start(std::chrono::minutes(2))(other).held, "cannot be determined")) << "and stays";
+  EXPECT_FALSE(start(std::chrono::milliseconds(0))(other)) << "the time is over";
   EXPECT_FALSE(start(std::chrono::minutes(2))(other)) << "that agent has replaced the file";
+}
+
+// The next agent cannot read the file once: for want of memory or descriptors, or because the call was interrupted.
+TEST(DefaultRoute, IsReadAgainAfterAFailure) {
+  test::Tree tree;
+  Port port;
+  port.netdev = "ens1";
+  Port other = port;
+  other.netdev = "ens2";
+  qos::Use now{
+      .why = "the default route leaves by ens1", .kind = qos::UseKind::default_route, .has_default_route = true};
+  const qos::UseCheck ask = [&](const Port& of) { return of.netdev == "ens1" ? now : qos::Use{}; };
+  const auto start = [&] { return qos::hold_default_route(ask, std::chrono::minutes(2), tree.path()); };
+  EXPECT_TRUE(start()(port));
+  now = {};
+  const std::string text = tree.root().read(qos::kHeldPortsFile).value_or("");
+  tree.file(qos::kHeldPortsFile, "[[[");
+  const qos::UseCheck next = start();
+  EXPECT_TRUE(test::has(next(other).held, "cannot be determined"));
+  tree.file(qos::kHeldPortsFile, text);
+  EXPECT_FALSE(next(other)) << "it never had the route";
+  EXPECT_EQ(next(port).held, "the default route left by ens1 in the last 120 s");
+  EXPECT_TRUE(start()(port)) << "the file still has it";
 }
 
 // A process that writes once (fabric-agentctl apply) has seen no route itself.
@@ -369,7 +394,7 @@ TEST(DefaultRoute, HoldsThePortFromDisruptiveNow) {
   use.has_default_route = true;
   EXPECT_TRUE(test::has_outcome(bed.apply(want), "pfc", Outcome::pending, "front_end = true allows it"));
   bed.nic.has_default_route = use.has_default_route = false;
-  EXPECT_TRUE(test::has_outcome(bed.apply(want), "pfc", Outcome::pending, "left by"));
+  EXPECT_TRUE(test::has_outcome(bed.apply(want), "pfc", Outcome::pending, "the default route left by eth0 in the last"));
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
   bed.terms.front_end = true;
   bed.apply(want);
