@@ -56,7 +56,7 @@ std::string option_lines(std::string_view verb, bool own, unsigned width) {
     if (row.letter != 0) name = std::string("-") + row.letter + ", ";
     name.append("--").append(row.name);
     if (!row.argument.empty()) name.append(" ").append(row.argument);
-    text += help_line(name, row.help, 27, width);
+    text += help_line(name, help_of(verb, row), 27, width);
   }
   return text;
 }

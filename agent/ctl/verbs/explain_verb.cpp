@@ -198,9 +198,7 @@ std::string peers_text(const Found& found) {
   if (found.peers.size() > 1) out = std::to_string(found.peers.size()) + " peers: ";
   out += counted_text(found.peers);
   // The finding does not distinguish the ports of another node.
-  const auto ports =
-      std::ranges::count_if(found.elsewhere, [](const Counted& each) { return each.text.starts_with("device "); });
-  if (is_path && found.peers.size() > 1 && ports > 1)
+  if (is_path && found.peers.size() > 1 && found.devices_elsewhere.size() > 1)
     out += ". Several ports: look first at this host, or at the peer if these are its addresses on several rails";
   else if (is_path && found.peers.size() > 1) out += ". Many peers: look at this port, its rail or this host first";
   if (is_path && found.peers.size() == 1 && found.count > 1) out += ". One peer: look there first";

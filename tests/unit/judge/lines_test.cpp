@@ -464,7 +464,7 @@ TEST(LogLines, WorkAtTheMachineIsMarked) {
 TEST(LogLines, WorkThatEndsJobsIsMarked) {
   for (const LineMessage& message : messages())
     for (const StepRow& step : message.meaning)
-      for (const char* order : {". Reset the ", ". Reload ", ". Reboot", "power-cycle the node", "or reboot"})
+      for (const char* order : {". Reset the ", ". Reload ", ". Reboot", "ower the node off and on", "or reboot"})
         EXPECT_TRUE(has_any(step.work, Work::ends_jobs) || !has(". " + std::string(step.text), order))
             << message.id << ": " << order;
 }
@@ -920,8 +920,11 @@ TEST(LogNames, PeersAreNotPortsOfThisNode) {
   EXPECT_EQ(names_in("dgid=fe80::9876:34ff:fee9:b3fc flow_label", healthy.now).peer, "fe80::9876:34ff:fee9:b3fc");
   EXPECT_EQ(names_in("localGid ::ffff:10.9.9.9", healthy.now).elsewhere,
             std::vector<std::string>{"GID ::ffff:10.9.9.9"});
+  EXPECT_TRUE(names_in("localGid ::ffff:10.9.9.9", healthy.now).devices_elsewhere.empty());
   EXPECT_EQ(names_in("on mlx5_77:1/RoCE (synd", healthy.now).elsewhere,
             std::vector<std::string>{"device mlx5_77:1/RoCE"});
+  EXPECT_EQ(names_in("on mlx5_77:1/RoCE (synd", healthy.now).devices_elsewhere,
+            std::vector<std::string>{"mlx5_77:1/RoCE"});
   EXPECT_TRUE(names_in("mlx5_core 0000:ff:00.0: mlx5_cmd_out_err:838", healthy.now).elsewhere.empty());
   EXPECT_EQ(names_in("NET/IB : Unable to open device erdma_1", healthy.now).elsewhere,
             std::vector<std::string>{"device erdma_1"});
