@@ -460,6 +460,20 @@ TEST(LogLines, WorkAtTheMachineIsMarked) {
       EXPECT_TRUE(has_any(step.work, Work::at_machine) || !has(std::string(step.text), "cold reboot")) << message.id;
 }
 
+// A consequence is shown with a cause of its families. None would be found if a cause were renamed.
+TEST(LogLines, EveryConsequenceHasCausesInTheTables) {
+  std::set<std::string_view> causes;
+  for (const LineMessage& message : messages())
+    if (message.role == Role::cause && message.cause != FaultLocation::none) causes.insert(message.family());
+  for (const LineMessage& message : messages()) {
+    if (message.role != Role::consequence) continue;
+    std::vector<std::string_view> families{message.family()};
+    if (!message.follows.empty()) families = split(message.follows, '|');
+    for (const std::string_view family : families)
+      EXPECT_TRUE(causes.contains(family)) << message.id << " follows " << family;
+  }
+}
+
 // As is what ends the jobs of the node, so that a warning comes before it.
 TEST(LogLines, WorkThatEndsJobsIsMarked) {
   for (const LineMessage& message : messages())
