@@ -1044,7 +1044,7 @@ void ask_port_state(const View& view, Findings& findings) {
 
 }  // namespace
 
-// Of mlxconfig: the second port is the second function.
+// The parameter of mlxconfig, for which the second function is the second port.
 static std::string link_type_setting(const std::string& pci) {
   return pci.ends_with(".1") ? "LINK_TYPE_P2" : "LINK_TYPE_P1";
 }

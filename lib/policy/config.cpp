@@ -396,7 +396,7 @@ bool is_default(const Root& root, const std::string& file) {
   return file.empty() || file == config_file_below(root.path());
 }
 
-// Of kConfigFile below the root.
+// The files of kConfigFile below the root.
 Files default_files(const Root& root) {
   const std::string name = root.name_of(kConfigFile);
   return {root, name.substr(0, name.size() - std::string_view(kConfigFile).size())};

@@ -79,7 +79,7 @@ TEST(Healthy, IsSilent) {
   }
 }
 
-// Whatever the rule: its findings are listed as suppressed and do not count; after the end they count again.
+// Suppressed findings of any rule are listed and do not count; after the end they count again.
 TEST(CatalogueTable, EveryCheckCanBeSuppressedUntilADate) {
   constexpr int64_t kEnd = 1'800'000'000;
   std::set<std::string> done;

@@ -518,7 +518,7 @@ TEST(CtlText, UnmanagedPortsHaveAReason) {
   EXPECT_NE(json["ports"].at(3)["left_alone"].get<std::string>(), "");
 }
 
-// Of the longest names that there are: neither a rate nor a time is broken, nor a name.
+// With the longest names that there are, no rate, time or name is broken.
 TEST(CtlStatus, FitsATerminal) {
   for (const std::string rdma : {"mlx5_2", "rocep170s0f0"})
     for (const std::string setting : {"pfc", "cable_length", "ecn_min_time_between_cnps"})

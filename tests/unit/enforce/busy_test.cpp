@@ -357,7 +357,7 @@ TEST(DefaultRoute, HoldsThePortAlsoIfASessionCameFirst) {
   EXPECT_TRUE(held(port).has_default_route);
 }
 
-// Also a policy with disruptive = "now" does not stop the link of a port whose default route has just left.
+// Even with disruptive = "now", the link of a port is not stopped while its default route has just left.
 TEST(DefaultRoute, HoldsThePortFromDisruptiveNow) {
   test::FileBed bed{test::Personality::mlx5};
   qos::Use use;

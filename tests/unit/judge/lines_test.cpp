@@ -474,7 +474,7 @@ TEST(LogLines, EveryConsequenceHasCausesInTheTables) {
   }
 }
 
-// As is what ends the jobs of the node, so that a warning comes before it.
+// Work that ends the jobs of the node is marked, so that a warning comes before it.
 TEST(LogLines, WorkThatEndsJobsIsMarked) {
   for (const LineMessage& message : messages())
     for (const StepRow& step : message.meaning)
@@ -1547,7 +1547,7 @@ TEST(LogConditions, AreOfAComponentToo) {
   EXPECT_EQ(found[2].condition->id, "says-unreachable");
 }
 
-// The same words of another component are of another end.
+// The same words name another place if another component prints them.
 TEST(LogConditions, OfSomeComponentsHaveTheirOwnCause) {
   const std::tuple<const char*, const char*, FaultLocation> kLines[] = {
       {"ionic 0000:0a:00.0 enp10s0np0: acme request timed out", "driver-says-timeout", FaultLocation::host},

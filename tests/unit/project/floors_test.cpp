@@ -172,7 +172,7 @@ TEST(Floors, RulesNameNoDriver) {
   EXPECT_EQ(lines(rules_with_drivers(tree.path(), drivers)), "a.cpp: efa: a member of Capabilities\n");
 }
 
-// Nor for the id of its vendor, as text or as number: kernel/pci has names for those, nic the facts.
+// No rule compares the id of a vendor, as text or as number: kernel/pci has the names of vendors, nic the facts.
 std::vector<std::string> vendor_ids_in(const fs::path& root, const std::string& vendors) {
   const std::regex id("(\"|0x)(" + vendors + ")(:[^\"]*)?(\"|\\b)");
   std::vector<std::string> out;
