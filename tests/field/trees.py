@@ -241,14 +241,21 @@ def installed_modules(tree, release, *modules):
     tree.file(f'{folder}/modules.dep', '\n'.join(lines))
 
 
-def modules(tree, model, maker, count=8, names='{maker}_{n}', netdevs='ens{n}', rate=400):
-    """A switch for each GPU and its NIC, half of them below each socket; the ports."""
-    out = []
+def gpu_switches(tree, model, count=8, ports=2, gpus=1, **more):
+    """Switches with a GPU, or two, below the first of their downstream ports, half of the switches below each socket. Of each: its number,
+    NUMA node and bus, and all its downstream ports. The caller adds the NICs."""
     for n in range(count):
-        numa = n * 2 // count
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        bus = 0x10 * (n + 1)
-        tree.gpu(below_gpu, bus + 3, model, numa)
+        numa, bus = n * 2 // count, 0x10 * (n + 1)
+        downstream = tree.switch(n, ports, numa, **more)
+        for which in range(gpus):
+            tree.gpu(downstream[which], bus + 3 + which, model, numa)
+        yield n, numa, bus, downstream
+
+
+def modules(tree, model, maker, count=8, names='{maker}_{n}', netdevs='ens{n}', rate=400):
+    """A switch for each GPU and its NIC; the ports."""
+    out = []
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, model, count):
         out.append(tree.roce(below_nic, bus + 4, names.format(maker=maker, n=n), netdevs.format(n=n + 1), n, maker, rate, numa))
     return out
 
@@ -286,10 +293,7 @@ def dual_port_second_unprovisioned(tree):
 
 def efa_no_nccl_ib_variables(tree):
     guest(tree, 'Amazon EC2', 'p6-b300.48xlarge')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        ports = tree.switch(n, 3, numa)
-        tree.gpu(ports[0], bus + 3, 'b300', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'b300', ports=3):
         for which in 0, 1:
             nic = tree.nic(ports[1 + which], bus + 4 + which, 'efa', numa)
             port = tree.rdma(nic, f'rdmap{bus + 4 + which}s0', 2 * n + which, 400, layer='Unspecified')
@@ -301,10 +305,7 @@ def efa_no_nccl_ib_variables(tree):
 def four_nics_eight_gpus(tree):
     """GPUs 1, 3, 4 and 6 share a switch with a NIC; each other GPU has a root port of its own."""
     beside = {1: 0, 3: 1, 4: 2, 6: 3}
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        ports = tree.switch(n, 2, numa)
-        tree.gpu(ports[0], bus + 3, 'h20', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'h20'):
         if n in beside:
             tree.roce(ports[1], bus + 4, f'mlx5_{beside[n]}', f'ens{beside[n]}np0', beside[n], numa=numa)
     tree.module('nvidia', 'nvidia_peermem')
@@ -324,11 +325,7 @@ def gdr_off_acs_on(tree):
 def names_of_host(tree, compute):
     """Four switches with two GPUs and a 400G NIC; 200G and 25G NICs below root ports of their own."""
     others = [name for name in range(9) if name not in compute]
-    for n in range(4):
-        numa, bus = n // 2, 0x10 * (n + 1)
-        ports = tree.switch(n, 3, numa)
-        for which in 0, 1:
-            tree.gpu(ports[which], bus + 3 + which, 'h100', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'h100', 4, ports=3, gpus=2):
         tree.roce(ports[2], bus + 5, f'mlx5_{compute[n]}', f'ens{compute[n]}', compute[n], numa=numa)
     for n, (name, rate) in enumerate(zip(others, (200, 200, 25, 25))):
         tree.roce(tree.root(0x80 + 0x10 * n, n % 2), 0x81 + 0x10 * n, f'mlx5_{name}', f'eno{name}', name, rate=rate, numa=n % 2, address=f'192.168.{name}.5')
@@ -345,10 +342,8 @@ def hca_names_host_b(tree):
 
 def ionic_no_route_between_rails(tree):
     addresses = {}
-    for n in range(8):
-        numa, bus, netdev = n // 4, 0x10 * (n + 1), f'benic{n + 1}p1'
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'mi300x'):
+        netdev = f'benic{n + 1}p1'
         addresses[netdev] = f'30.2.{n + 1}.1'
         tree.roce(below_nic, bus + 4, f'ionic_{n}', netdev, n, 'ionic', 200, numa, address=addresses[netdev])
     tree.addressing(addresses)
@@ -366,10 +361,7 @@ def ionic_provider_abi(tree):
 
 
 def ionic_rdma_blacklisted(tree):
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'mi300x'):
         tree.netdev(tree.nic(below_nic, bus + 4, 'ionic', numa), f'enp{n}s0')
     tree.module('ionic', 'amdgpu')
     tree.file('proc/modules', 'ionic 311296 0 - Live 0x0000000000000000\namdgpu 19718144 0 - Live 0x0000000000000000')
@@ -553,10 +545,7 @@ def vm_acs_ats_half_bandwidth(tree):
 def efa_mlx5_uverbs_exposed(tree):
     """The pod: the device plugin has given it the eight EFA devices; a hostPath shows the verbs devices of two mlx5 functions as well."""
     guest(tree, 'Amazon EC2', 'p6-b200.48xlarge')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        ports = tree.switch(n, 2, numa)
-        tree.gpu(ports[0], bus + 3, 'h100', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'h100'):
         nic = tree.nic(ports[1], bus + 4, 'efa', numa)
         tree.gid(tree.rdma(nic, f'rdmap{bus + 4}s0', n, 400, layer='Unspecified'), 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', '')
     for n in range(2):
@@ -586,10 +575,7 @@ def virtual_netdev(tree, name, address='02:00:00:00:00', mtu=9000):
 
 def pod_gids_from_4(tree):
     """A pod with a macvlan netdev on each of four NICs; entries 0 to 3 of each GID table are the host's and other pods'."""
-    for n in range(4):
-        numa, bus = n // 2, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100', 4):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa)
         port = tree.rdma(nic, f'mlx5_{n}', n, 200)
         os.makedirs(os.path.join(tree.top, nic, 'net'))
@@ -605,10 +591,7 @@ def pod_gids_from_4(tree):
 
 def pod_gids_all_zero(tree):
     """A pod on the host's default network (a veth of Calico); the RDMA devices are shared with it, their netdevs are the host's."""
-    for n in range(2):
-        numa, bus = n, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'a100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'a100', 2):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa)
         tree.rdma(nic, f'mlx5_{n}', n, 100)
         os.makedirs(os.path.join(tree.top, nic, 'net'))
@@ -660,11 +643,7 @@ def fec_not_negotiated(tree):
 
 def bond_one_queue_pair(tree):
     """Four RoCE bonds of two 100 Gb/s ports each, and eight GPUs."""
-    for n in range(4):
-        numa, bus = n // 2, 0x10 * (n + 1)
-        ports = tree.switch(n, 3, numa)
-        for which in 0, 1:
-            tree.gpu(ports[which], bus + 3 + which, 'a100', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'a100', 4, ports=3, gpus=2):
         first, second = (tree.nic(ports[2], bus + 5, 'mlx5', numa, slot=f'00.{f}') for f in (0, 1))
         port = tree.rdma(first, f'mlx5_bond_{n}', n, 100)
         members = [f'ens{n + 1}f{f}np{f}' for f in (0, 1)]
@@ -682,10 +661,7 @@ def bond_one_queue_pair(tree):
 
 def dual_plane_vfs(tree):
     """The pod: for each GPU a virtual function of each port of its NIC; ports 0 are in plane 0, ports 1 in plane 1."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'b300'):
         for plane in 0, 1:
             nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa, slot=f'00.{2 + plane}')
             name = f'net{2 * n + plane + 1}'
@@ -714,10 +690,7 @@ def rccl_iommu_translated(tree):
 
 def bnxt_ipv6_gids(tree):
     """Eight Broadcom NICs with IPv6 addresses only."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'mi300x'):
         nic = tree.nic(below_nic, bus + 4, 'bnxt', numa)
         port = tree.rdma(nic, f'bnxt_re{n}', n, 400)
         tree.netdev(nic, f'ens{n + 1}np0')
@@ -820,10 +793,7 @@ def more_ports(tree, port, numbers, active, rate=200):
 def cx8_four_planes(tree):
     """Healthy: eight ConnectX-8 with four planes (multiport E-Switch). One RDMA device a NIC, with 12 ports: 3, 6, 9 and 12 are the planes,
     the others are those of representors."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'b300'):
         functions = [tree.nic(below_nic, bus + 4, 'mlx5', numa, slot=f'00.{plane}') for plane in range(4)]
         for function in functions:
             tree.file(f'{function}/device', '0x1023')
@@ -838,10 +808,7 @@ def cx8_four_planes(tree):
 
 def vf_node_guid_zero(tree):
     """The pod: two virtual functions whose administrative MAC address was never set."""
-    for n in range(2):
-        bus = 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, bus + 3, 'a100', n)
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'a100', 2):
         nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', n, slot='00.2')
         port = tree.rdma(nic, f'mlx5_{8 + n}', n, 25)
         tree.files(os.path.dirname(os.path.dirname(port)), node_guid='0000:0000:0000:0000', sys_image_guid='0c42:a103:00c6:cf52')
@@ -1000,10 +967,7 @@ def containerd_memlock_8m(tree):
 def nic_lost(tree, pci, driver):
     """Eight GPUs with a NIC each; the function `pci`, in the place of the fourth NIC, has neither an RDMA device nor a netdev."""
     lost = int(pci[5:7], 16)
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100'):
         if n == 3:
             tree.function(below_nic, pci, '0x020000', '0x15b3', '0x1021', driver, numa)
         else:
@@ -1036,10 +1000,7 @@ def efa_p2p_none(tree):
     """A P5 instance with the driver of NVIDIA that is not open: the driver of EFA has found no provider of peer-to-peer memory."""
     tree.file('proc/sys/kernel/osrelease', '5.15.0-1078-aws')
     guest(tree, 'Amazon EC2', 'p5.48xlarge')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        ports = tree.switch(n, 5, numa)
-        tree.gpu(ports[0], bus + 3, 'h100', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'h100', ports=5):
         for which in range(4):
             nic = tree.nic(ports[1 + which], bus + 4 + which, 'efa', numa)
             tree.file(f'{nic}/device', '0xefa1')
@@ -1065,10 +1026,8 @@ def spark_second_controller_x2(tree):
 
 def ib_card_mlx5_ib_missing(tree):
     """Two ConnectX-6 for InfiniBand only: mlx5_core is loaded from the initramfs, which does not have mlx5_ib. No RDMA device, no netdev."""
-    for n in range(2):
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'a100', n)
-        tree.function(below_nic, f'0000:{0x14 + 0x10 * n:02x}:00.0', '0x020700', '0x15b3', '0x101b', 'mlx5_core', n)
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'a100', 2):
+        tree.function(below_nic, f'0000:{bus + 4:02x}:00.0', '0x020700', '0x15b3', '0x101b', 'mlx5_core', n)
     tree.module('mlx5_core', 'nvidia')
     tree.file('proc/modules', 'mlx5_core 1634304 0 - Live 0x0000000000000000\nnvidia 56598528 0 - Live 0x0000000000000000')
 
@@ -1115,10 +1074,7 @@ def vf_gid_of_old_mac(tree):
     """Virtual functions whose MAC address was set while mlx5_ib registered the RDMA device: the default GIDs are those of the random
     address before; the GIDs of the IPv6 and IPv4 addresses follow."""
     tree.file('proc/sys/kernel/osrelease', '6.17.0-1008-nvidia')
-    for n in range(2):
-        bus = 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, bus + 3, 'h100', n)
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'h100', 2):
         nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', n, slot='00.2')
         port = tree.rdma(nic, f'mlx5_{n}', n, 400)
         tree.netdev(nic, f'ens{n + 1}v0', 400)
@@ -1148,10 +1104,7 @@ def spurd_memlock_8m(tree):
 def oci_roce_without_address(tree):
     """A BM.GPU4.8 of Oracle Cloud without the agent's plugins for RDMA: the ports of the cluster network have links and no addresses."""
     tree.files('sys/class/dmi/id', sys_vendor='Oracle Corporation', product_name='ORACLE SERVER E4-2c', chassis_asset_tag='OracleCloud.com')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        ports = tree.switch(n, 2, numa)
-        tree.gpu(ports[0], bus + 3, 'a100', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'a100'):
         for which in 0, 1:
             name = 2 * n + which
             nic = tree.nic(ports[1], bus + 4, 'mlx5', numa, slot=f'00.{which}')
@@ -1166,10 +1119,7 @@ def oci_roce_without_address(tree):
 def nebius_vpc_nic(tree):
     """A virtual machine with eight GPUs and the eight InfiniBand NICs beside them; mlx5_12 is a virtual function for the VPC's network."""
     guest(tree, 'QEMU', 'Standard PC (Q35 + ICH9, 2009)')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100'):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
         port = tree.rdma(nic, f'mlx5_{n}', n, 400, layer='InfiniBand')
         tree.files(port, lid=f'0x{0x101 + n:x}', sm_lid='0x1')
@@ -1228,11 +1178,7 @@ def h4d_irdma_gids(tree):
 def efa_zero_guid(tree):
     """Healthy: the EFA devices of a P4d instance have no GUID and no version of a firmware."""
     guest(tree, 'Amazon EC2', 'p4d.24xlarge')
-    for n in range(4):
-        numa, bus = n // 2, 0x10 * (n + 1)
-        ports = tree.switch(n, 3, numa)
-        for which in 0, 1:
-            tree.gpu(ports[which], bus + 3 + which, 'a100', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'a100', 4, ports=3, gpus=2):
         nic = tree.nic(ports[2], bus + 5, 'efa', numa)
         tree.files(nic, device='0xefa0', p2p='NVIDIA')
         port = tree.rdma(nic, f'rdmap{bus}s27', n, 100, layer='Unspecified')
@@ -1286,10 +1232,7 @@ def gb300_no_issm(tree):
 
 def bond_of_two_400g(tree):
     """Eight ConnectX-8 with two ports of 400 Gb/s in a RoCE bond, one beside each GPU."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'b300'):
         first, second = (tree.nic(below_nic, bus + 4, 'mlx5', numa, slot=f'00.{f}', link=('64.0 GT/s PCIe', '16')) for f in (0, 1))
         port = tree.rdma(first, f'mlx5_bond_{n}', n, 400)
         members = [f'ens{n + 1}f{f}np{f}' for f in (0, 1)]
@@ -1392,10 +1335,7 @@ def spark_loss(tree):
 
 def pkey_limited(tree):
     """Eight InfiniBand NICs; the first P_Key of one of them has no membership bit."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'b300'):
         port = infiniband(tree, tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700'), f'mlx5_{n}', n)
         if n == 5:
             tree.file(f'{port}/pkeys/0', '0x7fff')
@@ -1460,10 +1400,7 @@ def mi300x_vm_polling(tree):
 def global_tclass_236(tree):
     """Eight ConnectX-7 whose driver puts traffic class 236 on all queue pairs of the kernel's path. The policy: DSCP 59, priority 5."""
     ports = []
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100'):
         port = tree.roce(below_nic, bus + 4, f'mlx5_{n + 1}', f'eth{n + 1}', n + 1, numa=numa)
         device = os.path.dirname(os.path.dirname(port))
         tree.file(f'{device}/tc/1/traffic_class', 'Global tclass=236')
@@ -1588,10 +1525,7 @@ def oci_h100(tree):
     """A BM.GPU.H100.8: eight ConnectX-7 with two ports, mlx5_2 to mlx5_17, and mlx5_0 for the front
     end; the root port above the latter, and its NIC."""
     tree.files('sys/class/dmi/id', sys_vendor='Oracle Corporation', product_name='ORACLE SERVER X9-2c', chassis_asset_tag='OracleCloud.com')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100'):
         for f in range(2):
             name = 2 + 2 * n + f
             nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, slot=f'00.{f}')
@@ -1733,10 +1667,7 @@ def tx_pfc_of_reader(tree):
 
 def vf_data_path(tree):
     """Healthy: RoCE runs over one virtual function of each NIC, which the host itself uses; the ports of the PFs are disabled."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'b300'):
         pf = tree.nic(below_nic, bus + 4, 'mlx5', numa)
         tree.files(pf, device='0x1023', sriov_numvfs=1, sriov_totalvfs=8)
         tree.rdma(pf, f'mlx5_{n}', n, 400, state=('1: DOWN', '3: Disabled'))
@@ -1752,10 +1683,7 @@ def vf_data_path(tree):
 
 def infiniband_without_ipoib(tree):
     """Healthy: eight ConnectX-7 for InfiniBand without IPoIB, whose netdevs are down, and two ConnectX-6 with one of two Ethernet ports in use."""
-    for n, name in enumerate((0, 3, 4, 5, 6, 9, 10, 11)):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for name, (n, numa, bus, (_, below_nic)) in zip((0, 3, 4, 5, 6, 9, 10, 11), gpu_switches(tree, 'h100')):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
         infiniband(tree, nic, f'mlx5_{name}', name)
         tree.netdev(nic, f'ibp{bus + 4}s0', 400, carrier=False, mtu=4092)
@@ -1940,10 +1868,7 @@ def hns_bond_four_ports(tree):
 
 def ionic_rfc1918_index_1(tree):
     """Eight MI300X with a NIC of AMD each in a routed network of 10.0.0.0/8: index 0 is link-local, index 1 the IPv4 address, both of RoCE v2."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'mi300x'):
         tree.roce(below_nic, bus + 4, f'rdma{n}', f'enp{bus + 4}s0', n, 'ionic', 400, numa, address=f'10.102.{9 + n}.101')
     tree.module('ionic', 'ionic_rdma', 'amdgpu')
 
@@ -2098,10 +2023,8 @@ def send_rnr_sender(tree):
 
 def thor2_cnp_priority_7(tree):
     """Two Thor 2 as they come: PFC of priority 3, DSCP 26 on priority 3, and 48 (CNPs) on priority 7. The site has CNPs on priority 6."""
-    for n in range(2):
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'mi300x', n)
-        tree.roce(below_nic, 0x14 + 0x10 * n, f'bnxt_re{n}', f'gpu{n}_eth', n, 'bnxt', 400, n)
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'mi300x', 2):
+        tree.roce(below_nic, bus + 4, f'bnxt_re{n}', f'gpu{n}_eth', n, 'bnxt', 400, n)
         tree.dcb(f'gpu{n}_eth', [3], {26: 3, 48: 7})
     tree.module('amdgpu', 'bnxt_en', 'bnxt_re')
     tree.file('etc/fabric-agent/fabric-agent.toml', 'mode = "audit"\n[[port]]\nname = "thor2"\nmatch = { driver = "bnxt_en" }\ntrust = "dscp"\n'
@@ -2278,10 +2201,7 @@ def workstation_acs(tree):
 
 def h100_four_of_eight_cabled(tree):
     """Eight InfiniBand NICs beside the GPUs, of which four are cabled; the others never had a LID. One Ethernet port."""
-    for n, name in enumerate((0, 1, 2, 7, 8, 9, 12, 13)):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for name, (n, numa, bus, (_, below_nic)) in zip((0, 1, 2, 7, 8, 9, 12, 13), gpu_switches(tree, 'h100')):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
         port = infiniband(tree, nic, f'mlx5_{name}', name)
         if name not in (1, 7, 9, 13):
@@ -2350,10 +2270,8 @@ def aks_h100_dmabuf(tree):
 def counters_at_their_end(tree):
     """InfiniBand: the 8 and 16 bit counters of one port have reached their greatest values and stay there, in both samples."""
     ports = []
-    for n in range(2):
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h100', n)
-        ports.append(infiniband(tree, tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', n, kind='0x020700'), f'mlx5_{n}', n))
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'h100', 2):
+        ports.append(infiniband(tree, tree.nic(below_nic, bus + 4, 'mlx5', n, kind='0x020700'), f'mlx5_{n}', n))
     quiet = dict.fromkeys(('excessive_buffer_overrun_errors', 'link_downed', 'link_error_recovery', 'local_link_integrity_errors', 'port_rcv_constraint_errors',
                            'port_rcv_errors', 'port_rcv_remote_physical_errors', 'port_rcv_switch_relay_errors', 'port_xmit_constraint_errors',
                            'port_xmit_discards', 'port_xmit_wait', 'symbol_error', 'VL15_dropped', 'port_rcv_data', 'port_xmit_data', 'port_rcv_packets',
@@ -2398,10 +2316,7 @@ def opa_renamed(tree):
 def gke_a4(tree):
     """Healthy: an a4-highgpu-8g of Google Cloud. Eight ConnectX-7 beside the GPUs, and two gVNIC."""
     guest(tree, 'Google', 'Google Compute Engine')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa, ('0x104c', '0x8232'))
-        tree.gpu(below_gpu, bus + 3, 'b200', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'b200', ids=('0x104c', '0x8232')):
         nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa)
         port = tree.rdma(nic, f'mlx5_{n}', n, 400)
         tree.netdev(nic, f'gpu{n}rdma0', 400, mtu=8896)
@@ -2429,10 +2344,7 @@ def ice_fw_lldp(tree):
 
 def vf_mtu_above_pf(tree):
     """A node of Kubernetes with SR-IOV: the VF's netdev has MTU 4200, that of its PF 1500."""
-    for n in range(2):
-        bus = 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, bus + 3, 'h100', n)
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'h100', 2):
         pf = tree.nic(below_nic, bus + 4, 'mlx5', n)
         tree.files(pf, sriov_numvfs=1, sriov_totalvfs=8)
         port = tree.rdma(pf, f'mlx5_{n}', n, 400)
@@ -2449,10 +2361,7 @@ def vf_mtu_above_pf(tree):
 
 def plan_two_fabrics(tree):
     """Four InfiniBand NICs beside the GPUs and one Ethernet NIC for storage; a policy of RoCE whose match is the driver, so that it names all."""
-    for n in range(4):
-        numa, bus = n // 2, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100', 4):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
         infiniband(tree, nic, f'mlx5_{n}', n)
         tree.netdev(nic, f'ibs{n + 1}', 400, mtu=4092)
@@ -2516,10 +2425,8 @@ def ipoib_bond(tree):
 
 def ib_no_subnet_manager(tree):
     """Two ConnectX-6 at an unmanaged HDR switch (no subnet manager in it, none on a host): the links are up, the ports have no LID."""
-    for n in range(2):
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'a100', n)
-        nic = tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', n, kind='0x020700')
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'a100', 2):
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', n, kind='0x020700')
         tree.file(f'{nic}/device', '0x101b')
         port = infiniband(tree, nic, f'mlx5_{n}', n, 200)
         tree.files(port, state='2: INIT', lid='0xffff', sm_lid='0x0')
@@ -2748,11 +2655,8 @@ def ql41212_two_lanes(tree):
 
 def bf3_outnumber_cx7(tree):
     """Healthy: four GPUs with a ConnectX-7 each below one switch, and three BlueField-3 with two ports each, of the same speed, below root ports."""
-    for n in range(4):
-        numa = n // 2
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h200', numa)
-        tree.roce(below_nic, 0x14 + 0x10 * n, f'mlx5_{2 + n}', f'ens{n + 1}np0', 2 + n, rate=400, numa=numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h200', 4):
+        tree.roce(below_nic, bus + 4, f'mlx5_{2 + n}', f'ens{n + 1}np0', 2 + n, rate=400, numa=numa)
     names = iter((0, 1, 6, 7, 8, 9))
     for n in range(3):
         numa, bus = n % 2, 0x90 + 0x10 * n
@@ -2838,10 +2742,8 @@ def b300_hypervisor(tree):
 
 def bnxt_firmware_dcbx(tree):
     """Two ports of a Thor with the agent for LLDP and DCBX in the firmware (DCB_CAP_DCBX_LLD_MANAGED and no HOST): PFC as the switch has offered it, none."""
-    for n in range(2):
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h100', n)
-        port = tree.roce(below_nic, 0x14 + 0x10 * n, f'bnxt_re{n}', f'ens{n + 1}f0np0', n, 'bnxt', 200, n)
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'h100', 2):
+        port = tree.roce(below_nic, bus + 4, f'bnxt_re{n}', f'ens{n + 1}f0np0', n, 'bnxt', 200, n)
         tree.dcb(f'ens{n + 1}f0np0', [], {}, dcbx=0x2 | 0x8)
     tree.module('bnxt_en', 'bnxt_re', 'ib_core', 'ib_uverbs', 'nvidia', 'nvidia_peermem')
     tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.replace('mlx5_core', 'bnxt_en').replace('"audit"', '"enforce"').rstrip())
@@ -2849,11 +2751,8 @@ def bnxt_firmware_dcbx(tree):
 
 def h100_all_ib_disabled(tree):
     """One H100 server that is used alone: no cable at any of its eight InfiniBand ports, one of two Ethernet ports in use."""
-    for n, name in enumerate((0, 3, 4, 5, 6, 9, 10, 11)):
-        numa = n // 4
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h100', numa)
-        nic = tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', numa, kind='0x020700')
+    for name, (n, numa, bus, (_, below_nic)) in zip((0, 3, 4, 5, 6, 9, 10, 11), gpu_switches(tree, 'h100')):
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
         port = tree.rdma(nic, f'mlx5_{name}', name, 10, layer='InfiniBand', state=('1: DOWN', '3: Disabled'))
         tree.files(port, lid='0xffff', sm_lid='0x0')
         tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:58a2:e103:0022:{n:04x}')
@@ -3064,10 +2963,7 @@ def ib_port_disabled(tree):
 
 def pf_and_vf(tree):
     """A container with the /sys and the network namespace of the host: for each GPU the physical function of its NIC, and a virtual one of it."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100'):
         pf = tree.nic(below_nic, bus + 4, 'mlx5', numa)
         tree.files(pf, sriov_numvfs=1, sriov_totalvfs=8)
         vf = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa, slot='00.1', link=('Unknown', '0'))
@@ -3204,10 +3100,7 @@ def gh200_bond_and_ib(tree):
 
 def pod_one_uverbs_less(tree):
     """A pod with eight RoCE NICs and a macvlan netdev on each: the plugin has given it the verbs devices of seven, and one netdev has MTU 1500."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100'):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa)
         port = tree.rdma(nic, f'mlx5_{n}', n, 400)
         os.makedirs(os.path.join(tree.top, nic, 'net'))
