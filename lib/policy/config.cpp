@@ -322,7 +322,7 @@ bool has_literal(std::string_view pattern) {
 }
 
 // Whether the entry names its ports: by a key of which each pattern has a part of a name. The domain of a PCI address
-// is none: most machines have a single one.
+// does not count, because most machines have a single one.
 bool names_ports(const Match& match) {
   const auto has_bus = [](std::string_view pattern) { return has_literal(pattern.substr(pattern.find(':') + 1)); };
   const auto all = [](const std::vector<std::string>& patterns, const auto& names) {

@@ -108,8 +108,8 @@ constexpr std::string_view kUnknownBeginning = "No rule knows this message.";
 constexpr std::string_view kComponentBeginning = "The component that prints it:";
 
 // The meaning of the message, or of its component and its words, with the fix on the machine that wrote the lines: this
-// one, unless they name another. What ends jobs comes after the drained node; a component and its words prove no fault
-// for which a node is drained.
+// one, unless they name another. Before a step that ends jobs the node is drained, unless the meaning is only that of a
+// component and words, which prove no fault.
 std::string meaning_of(const Found& found, const LineMessage* message, const NodeState& state) {
   const auto short_name = [](const std::string& host) { return host.substr(0, host.find('.')); };
   const std::string own = short_name(state.node.hostname);

@@ -406,7 +406,7 @@ constexpr Condition kConditions[] = {
       "cgroup)."}},
 
     // The subject is the program, or a part of it that lacks what another one requires: the device is as it should be.
-    // What a driver requires of a device or a kernel is none of these.
+    // A driver that requires something of a device or a kernel is another case.
     {"says-asked-unsupported",
      software,
      "application*requested*not support|application*used*not support|application*asked*not support|user "
