@@ -683,6 +683,7 @@ std::string wanted_config(const Policy& policy) {
     for (std::string* place :
          {&port.where, &port.traffic_origin, &port.cnp_origin, &port.profile_origin, &port.front_end_origin})
       place->clear();
+    if (!port.fabric_origin.empty()) port.fabric_origin = "given";  // else show_config() leaves the value out
   }
   return show_config(alone, {});
 }
