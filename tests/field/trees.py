@@ -10,6 +10,8 @@ import shutil
 import struct
 
 NO_GID = ':'.join(['0000'] * 8)
+# Beginnings of GIDs: of a netdev's MAC address, of an IPv4 address.
+LINK_LOCAL, MAPPED = 'fe80:0000:0000:0000:5aa2:e1ff:fe00', '0000:0000:0000:0000:0000:ffff'
 # PCI vendor, device and kernel driver of one NIC of each maker.
 NICS = {'mlx5': ('0x15b3', '0x1021', 'mlx5_core'), 'mlx5-vf': ('0x15b3', '0x101e', 'mlx5_core'), 'bluefield': ('0x15b3', '0xa2dc', 'mlx5_core'),
         'bnxt': ('0x14e4', '0x1750', 'bnxt_en'), 'ionic': ('0x1dd8', '0x1002', 'ionic'), 'i40e': ('0x8086', '0x37d0', 'i40e'),
@@ -29,6 +31,11 @@ GEN5 = ('32.0 GT/s PCIe', '16')
 def attribute(kind, value):
     """A netlink attribute."""
     return struct.pack('<HH', 4 + len(value), kind) + value + b'\0' * (-len(value) % 4)
+
+
+def device_of(port):
+    """The folder of the RDMA device of a port's folder."""
+    return os.path.dirname(os.path.dirname(port))
 
 
 class Tree:
@@ -131,8 +138,8 @@ class Tree:
 
     def gids(self, port, netdev, address='10.1.0.1'):
         a, b, c, d = map(int, address.split('.'))
-        self.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{(c << 8) + d:04x}', netdev)
-        self.gid(port, 1, f'0000:0000:0000:0000:0000:ffff:{(a << 8) + b:04x}:{(c << 8) + d:04x}', netdev)
+        self.gid(port, 0, f'{LINK_LOCAL}:{(c << 8) + d:04x}', netdev)
+        self.gid(port, 1, f'{MAPPED}:{(a << 8) + b:04x}:{(c << 8) + d:04x}', netdev)
 
     def netdev(self, nic, name, speed=400, carrier=True, mtu=9000, **more):
         folder = f'{nic}/net/{name}'
@@ -299,7 +306,7 @@ def efa_no_nccl_ib_variables(tree):
             port = tree.rdma(nic, f'rdmap{bus + 4 + which}s0', 2 * n + which, 400, layer='Unspecified')
             for index in range(4):
                 os.unlink(tree.path(f'{port}/gids/{index}'))
-            tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{2 * n + which:04x}', '')
+            tree.gid(port, 0, f'{LINK_LOCAL}:{2 * n + which:04x}', '')
 
 
 def four_nics_eight_gpus(tree):
@@ -410,7 +417,7 @@ def mana_rate_einval(tree):
     port = mana(tree)
     os.unlink(tree.path(f'{port}/rate'))
     tree.refuse('sys/class/infiniband/mana_0/ports/1/rate', 22)
-    tree.file(f'{os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(port))))}/net/eth1/speed', '-1')
+    tree.file(f'{os.path.dirname(os.path.dirname(device_of(port)))}/net/eth1/speed', '-1')
 
 
 def on_priority_0(tree, ports, busy):
@@ -513,7 +520,7 @@ def rccl_hyperv_gdr_check(tree):
         nic = tree.function(f'sys/devices/pci01{n:02x}:00', f'01{n:02x}:00:02.0', '0x020700', '0x15b3', '0x101e', 'mlx5_core', numa)
         port = tree.rdma(nic, f'mlx5_ib{n}', n, 400, layer='InfiniBand')
         tree.files(port, lid=f'0x1{n}', sm_lid='0x1')
-        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+        tree.file(f'{port}/gids/0', f'{LINK_LOCAL}:{n:04x}')
     tree.module('amdgpu', 'mlx5_core')
 
 
@@ -547,7 +554,7 @@ def efa_mlx5_uverbs_exposed(tree):
     guest(tree, 'Amazon EC2', 'p6-b200.48xlarge')
     for n, numa, bus, ports in gpu_switches(tree, 'h100'):
         nic = tree.nic(ports[1], bus + 4, 'efa', numa)
-        tree.gid(tree.rdma(nic, f'rdmap{bus + 4}s0', n, 400, layer='Unspecified'), 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', '')
+        tree.gid(tree.rdma(nic, f'rdmap{bus + 4}s0', n, 400, layer='Unspecified'), 0, f'{LINK_LOCAL}:{n:04x}', '')
     for n in range(2):
         nic = tree.nic(tree.root(0xa0 + 0x10 * n), 0xa1 + 0x10 * n, 'mlx5')
         tree.rdma(nic, f'ibp{115 + n}s0f0', 20 + n, 400)
@@ -584,7 +591,7 @@ def pod_gids_from_4(tree):
             for kind in 'types', 'ndevs':
                 tree.refuse(f'sys/class/infiniband/mlx5_{n}/ports/1/gid_attrs/{kind}/{index}', 22)
         tree.gids_of_both_versions(port, f'net{n + 1}', f'fe80:0000:0000:0000:a4ed:ccff:fe8b:{n:04x}',
-                                   f'0000:0000:0000:0000:0000:ffff:0a98:{4 * n:02x}0c', first=4)
+                                   f'{MAPPED}:0a98:{4 * n:02x}0c', first=4)
     tree.module('nvidia', 'nvidia_peermem')
     pod(tree, 4)
 
@@ -655,7 +662,7 @@ def bond_one_queue_pair(tree):
         tree.files(f'sys/devices/virtual/net/bond{n}/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1',
                    mii_status='up', miimon='100')
         tree.gids_of_both_versions(port, f'bond{n}', f'fe80:0000:0000:0000:0ac0:ebff:feda:{n:04x}',
-                                   f'0000:0000:0000:0000:0000:ffff:c800:d1{n:02x}')
+                                   f'{MAPPED}:c800:d1{n:02x}')
     tree.module('nvidia', 'nvidia_peermem', 'bonding')
 
 
@@ -694,7 +701,7 @@ def bnxt_ipv6_gids(tree):
         nic = tree.nic(below_nic, bus + 4, 'bnxt', numa)
         port = tree.rdma(nic, f'bnxt_re{n}', n, 400)
         tree.netdev(nic, f'ens{n + 1}np0')
-        tree.gids_of_both_versions(port, f'ens{n + 1}np0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}',
+        tree.gids_of_both_versions(port, f'ens{n + 1}np0', f'{LINK_LOCAL}:{n:04x}',
                                    f'fd93:16d3:59b6:{n:04x}:5aa2:e1ff:fe00:{n:04x}')
     tree.module('amdgpu', 'bnxt_en', 'bnxt_re')
 
@@ -707,7 +714,7 @@ def socket_direct_one_subnet(tree):
         tree.gpu(tree.root(bus + 0x10, n), bus + 0x11, 'a100', n, link=('16.0 GT/s PCIe', '16'))
         netdev = f'ens{n + 1}f0'
         port = tree.roce(tree.root(bus, n), bus + 1, f'mlx5_{n}', netdev, 0, rate=100, numa=n, address=f'10.1.1.{n + 1}')
-        tree.file(f'{os.path.dirname(os.path.dirname(port))}/node_guid', f'5aa2:e103:0000:000{n}')
+        tree.file(f'{device_of(port)}/node_guid', f'5aa2:e103:0000:000{n}')
         addresses[netdev] = f'10.1.1.{n + 1}'
     for name in 'all', 'default', *addresses:
         tree.files(f'proc/sys/net/ipv4/conf/{name}', arp_ignore=0, arp_announce=0, arp_filter=0, rp_filter=0)
@@ -811,7 +818,7 @@ def vf_node_guid_zero(tree):
     for n, _, bus, (_, below_nic) in gpu_switches(tree, 'a100', 2):
         nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', n, slot='00.2')
         port = tree.rdma(nic, f'mlx5_{8 + n}', n, 25)
-        tree.files(os.path.dirname(os.path.dirname(port)), node_guid='0000:0000:0000:0000', sys_image_guid='0c42:a103:00c6:cf52')
+        tree.files(device_of(port), node_guid='0000:0000:0000:0000', sys_image_guid='0c42:a103:00c6:cf52')
         tree.netdev(nic, f'net{n + 1}', 25)
         tree.gids(port, f'net{n + 1}', f'192.168.{102 + n}.10')
     tree.module('nvidia', 'nvidia_peermem')
@@ -844,11 +851,11 @@ def bond_of_two_nics(tree):
             tree.file(f'{nic}/device', ('0x101d', '0x1017')[card])
             members.append((nic, f'enp{bus}s0f{n}np{n}'))
             port = tree.rdma(nic, f'mlx5_{2 * card + n}', 2 * card + n, 25)
-            tree.file(f'{os.path.dirname(os.path.dirname(port))}/sys_image_guid', f'5aa2:e103:0000:00{card}0')
+            tree.file(f'{device_of(port)}/sys_image_guid', f'5aa2:e103:0000:00{card}0')
             tree.netdev(nic, members[-1][1], 25)
             tree.link(f'{nic}/net/{members[-1][1]}/master', 'sys/devices/virtual/net/bond0')
             tree.file(f'{nic}/net/{members[-1][1]}/bonding_slave/state', 'active')
-            tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', '0000:0000:0000:0000:0000:ffff:0a01:0105')
+            tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', f'{MAPPED}:0a01:0105')
     virtual_netdev(tree, 'bond0')
     tree.files('sys/devices/virtual/net/bond0/bonding', slaves=' '.join(name for _, name in members), mode='802.3ad 4',
                xmit_hash_policy='layer3+4 1', mii_status='up', miimon='100')
@@ -890,7 +897,7 @@ def spark_second_port_mtu(tree):
     for domain, nic, rdma, netdev in spark_nics(tree, 1):
         port = tree.rdma(nic, rdma, domain, 200)
         tree.netdev(nic, netdev, 200, mtu=1500 if domain else 9000)
-        texts = [f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{domain}', '0000:0000:0000:0000:0000:ffff:0a0a:0101']
+        texts = [f'{LINK_LOCAL}:000{domain}', f'{MAPPED}:0a0a:0101']
         tree.gids_of_both_versions(port, netdev, *texts[:1 if domain else 2])
 
 
@@ -905,7 +912,7 @@ def oke_pod_ipv6_disabled(tree):
         nic = tree.function(root, f'{n:04x}:01:00.0', '0x020000', *NICS['mlx5'], numa=numa)
         port = tree.rdma(nic, f'mlx5_{n}', n, 400)
         tree.netdev(nic, f'rdma{n}', 400)
-        tree.gids_of_both_versions(port, f'rdma{n}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+        tree.gids_of_both_versions(port, f'rdma{n}', f'{LINK_LOCAL}:{n:04x}')
         tree.file(f'proc/sys/net/ipv6/conf/rdma{n}/disable_ipv6', '1')
     for name in 'all', 'default':
         tree.file(f'proc/sys/net/ipv6/conf/{name}/disable_ipv6', '1')
@@ -1008,7 +1015,7 @@ def efa_p2p_none(tree):
             port = tree.rdma(nic, f'rdmap{bus + 4 + which}s0', 4 * n + which, 100, layer='Unspecified')
             for index in range(4):
                 os.unlink(tree.path(f'{port}/gids/{index}'))
-            tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{4 * n + which:04x}', '')
+            tree.gid(port, 0, f'{LINK_LOCAL}:{4 * n + which:04x}', '')
     tree.module('nvidia', 'efa', 'ib_core', 'ib_uverbs')
     tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC 2024')
 
@@ -1082,7 +1089,7 @@ def vf_gid_of_old_mac(tree):
         for index in range(4, 8):
             tree.file(f'{port}/gids/{index}', NO_GID)
         tree.gids_of_both_versions(port, f'ens{n + 1}v0', f'fe80:0000:0000:0000:a4ed:ccff:fe8b:19{n:02x}',
-                                   f'fe80:0000:0000:0000:5aa2:e1ff:fe00:00{mac}', f'0000:0000:0000:0000:0000:ffff:0a01:0{n}01')
+                                   f'{LINK_LOCAL}:00{mac}', f'{MAPPED}:0a01:0{n}01')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
 
@@ -1111,7 +1118,7 @@ def oci_roce_without_address(tree):
             tree.file(f'{nic}/device', '0x1019')
             port = tree.rdma(nic, f'mlx5_{name}', name, 100)
             tree.netdev(nic, f'rdma{name}', 100)
-            tree.gids_of_both_versions(port, f'rdma{name}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}')
+            tree.gids_of_both_versions(port, f'rdma{name}', f'{LINK_LOCAL}:{name:04x}')
     tree.roce(tree.root(0xc0), 0xc1, 'mlx5_16', 'eth0', 16, rate=25, address='10.0.0.5')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
@@ -1123,7 +1130,7 @@ def nebius_vpc_nic(tree):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
         port = tree.rdma(nic, f'mlx5_{n}', n, 400, layer='InfiniBand')
         tree.files(port, lid=f'0x{0x101 + n:x}', sm_lid='0x1')
-        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+        tree.file(f'{port}/gids/0', f'{LINK_LOCAL}:{n:04x}')
     tree.roce(tree.root(0xc0), 0xc1, 'mlx5_12', 'eth0', 12, maker='mlx5-vf', rate=100, address='10.0.0.5')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
@@ -1170,8 +1177,8 @@ def h4d_irdma_gids(tree):
     port = tree.rdma(nic, 'irdma0', 1, 200)
     tree.file(f'{port}/lid', '0x1')
     tree.netdev(nic, 'eth1', 200, mtu=8896)
-    tree.gid(port, 0, 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', 'eth1')
-    tree.gid(port, 1, '0000:0000:0000:0000:0000:ffff:c0a8:4004', 'eth1')
+    tree.gid(port, 0, f'{LINK_LOCAL}:0002', 'eth1')
+    tree.gid(port, 1, f'{MAPPED}:c0a8:4004', 'eth1')
     tree.module('idpf', 'irdma', 'ib_core', 'ib_uverbs')
 
 
@@ -1182,10 +1189,10 @@ def efa_zero_guid(tree):
         nic = tree.nic(ports[2], bus + 5, 'efa', numa)
         tree.files(nic, device='0xefa0', p2p='NVIDIA')
         port = tree.rdma(nic, f'rdmap{bus}s27', n, 100, layer='Unspecified')
-        tree.files(os.path.dirname(os.path.dirname(port)), node_guid='0000:0000:0000:0000', sys_image_guid='0000:0000:0000:0000', fw_ver='0.0.0.0')
+        tree.files(device_of(port), node_guid='0000:0000:0000:0000', sys_image_guid='0000:0000:0000:0000', fw_ver='0.0.0.0')
         for index in range(4):
             os.unlink(tree.path(f'{port}/gids/{index}'))
-        tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', '')
+        tree.gid(port, 0, f'{LINK_LOCAL}:{n:04x}', '')
     tree.module('nvidia', 'efa', 'ib_core', 'ib_uverbs')
 
 
@@ -1222,7 +1229,7 @@ def gb300_no_issm(tree):
         nic = tree.function(grace(tree, numa, domain), f'{domain:04x}:01:00.0', '0x020700', '0x15b3', '0x1023', 'mlx5_core', numa)
         port = tree.rdma(nic, f'mlx5_{n}', n, 400, layer='InfiniBand')
         tree.files(port, lid=f'0x{0x21 + n:x}', sm_lid='0x1', cap_mask='0xa751ec48')
-        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+        tree.file(f'{port}/gids/0', f'{LINK_LOCAL}:{n:04x}')
         tree.files(f'{nic}/infiniband_mad/umad{n}', ibdev=f'mlx5_{n}', port=1)
         tree.link(f'sys/class/infiniband_mad/umad{n}', f'{nic}/infiniband_mad/umad{n}')
         tree.file(f'dev/infiniband/umad{n}')
@@ -1246,7 +1253,7 @@ def bond_of_two_400g(tree):
         tree.files(f'sys/devices/virtual/net/bond{n}/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1',
                    mii_status='up', miimon='100')
         tree.gids_of_both_versions(port, f'bond{n}', f'fe80:0000:0000:0000:0ac0:ebff:feda:{n:04x}',
-                                   f'0000:0000:0000:0000:0000:ffff:c800:d1{n:02x}')
+                                   f'{MAPPED}:c800:d1{n:02x}')
     tree.module('nvidia', 'nvidia_peermem', 'bonding')
 
 
@@ -1280,8 +1287,8 @@ def ninth_port_infiniband(tree):
             else:
                 port = tree.rdma(nic, f'mlx5_{name}', name, 200)
                 tree.netdev(nic, f'enp{bus}s0f{f}np{f}', 200)
-                tree.gids_of_both_versions(port, f'enp{bus}s0f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                           f'0000:0000:0000:0000:0000:ffff:0a02:0{name}05')
+                tree.gids_of_both_versions(port, f'enp{bus}s0f{f}np{f}', f'{LINK_LOCAL}:{name:04x}',
+                                           f'{MAPPED}:0a02:0{name}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
 
 
@@ -1304,7 +1311,7 @@ def spark_pfc_lost(tree):
     for domain, nic, rdma, netdev in spark_nics(tree, 0):
         port = tree.rdma(nic, rdma, domain, 200)
         tree.netdev(nic, netdev, 200)
-        tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{domain}', f'0000:0000:0000:0000:0000:ffff:0a0a:0{domain}01')
+        tree.gids_of_both_versions(port, netdev, f'{LINK_LOCAL}:000{domain}', f'{MAPPED}:0a0a:0{domain}01')
         tree.dcb(netdev, [], {})
         tree.statistics(netdev, *prio_statistics(rx_prio0_bytes=8_000_000_000, rx_prio0_packets=1_950_000, tx_prio0_bytes=8_000_000_000,
                                                  tx_prio0_packets=1_950_000))
@@ -1320,7 +1327,7 @@ def spark_loss(tree):
     for domain, nic, rdma, netdev in spark_nics(tree, 0):
         port = tree.rdma(nic, rdma, domain, 200)
         tree.netdev(nic, netdev, 200, mtu=1500)
-        tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{domain}', f'0000:0000:0000:0000:0000:ffff:0a0a:0{domain}01')
+        tree.gids_of_both_versions(port, netdev, f'{LINK_LOCAL}:000{domain}', f'{MAPPED}:0a0a:0{domain}01')
         tree.dcb(netdev, [], {})
         tree.statistics(netdev, *prio_statistics(rx_prio0_bytes=90_000_000_000, rx_prio0_packets=85_000_000, tx_prio0_bytes=90_000_000_000,
                                                  tx_prio0_packets=85_000_000))
@@ -1402,7 +1409,7 @@ def global_tclass_236(tree):
     ports = []
     for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100'):
         port = tree.roce(below_nic, bus + 4, f'mlx5_{n + 1}', f'eth{n + 1}', n + 1, numa=numa)
-        device = os.path.dirname(os.path.dirname(port))
+        device = device_of(port)
         tree.file(f'{device}/tc/1/traffic_class', 'Global tclass=236')
         for side in 'rp', 'np':  # the driver with tc/ has these, too
             tree.files(f'{os.path.dirname(os.path.dirname(device))}/net/eth{n + 1}/ecn/roce_{side}/enable',
@@ -1459,8 +1466,8 @@ def oci_a100_numa_8(tree):
                 tree.file(f'{nic}/device', '0x1019')
                 port = tree.rdma(nic, f'mlx5_{name}', name, 100)
                 tree.netdev(nic, f'rdma{name}', 100, mtu=4220)
-                tree.gids_of_both_versions(port, f'rdma{name}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                           f'0000:0000:0000:0000:0000:ffff:c0a8:{name:02x}05')
+                tree.gids_of_both_versions(port, f'rdma{name}', f'{LINK_LOCAL}:{name:04x}',
+                                           f'{MAPPED}:c0a8:{name:02x}05')
         bus += 0x20
     for name, numa, number in ((0, 2, 0xa0), (9, 6, 0xb0)):
         nic = tree.nic(tree.root(number, numa), number + 1, 'mlx5', numa)
@@ -1468,8 +1475,8 @@ def oci_a100_numa_8(tree):
         port = tree.rdma(nic, f'mlx5_{name}', name, 100)
         tree.file(f'{port}/rate', '50 Gb/sec (2X EDR)')
         tree.netdev(nic, f'eth{name // 9}', 50)
-        tree.gids_of_both_versions(port, f'eth{name // 9}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                   f'0000:0000:0000:0000:0000:ffff:0a00:{name:02x}05')
+        tree.gids_of_both_versions(port, f'eth{name // 9}', f'{LINK_LOCAL}:{name:04x}',
+                                   f'{MAPPED}:0a00:{name:02x}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
 
@@ -1493,7 +1500,7 @@ def mi355x_ionic_and_bnxt(tree):
         port = tree.rdma(nic, f'rocep193s0f{f}', 20 + f, 200)
         tree.netdev(nic, f'enp193s0f{f}np{f}', 200)
         tree.gids_of_both_versions(port, f'enp193s0f{f}np{f}', f'fe80:0000:0000:0000:7ec2:55ff:feba:ff8{8 + f}',
-                                   f'0000:0000:0000:0000:0000:ffff:0a0{f}:0105')
+                                   f'{MAPPED}:0a0{f}:0105')
     tree.module('ionic', 'ionic_rdma', 'bnxt_en', 'bnxt_re', 'amdgpu')
 
 
@@ -1516,8 +1523,8 @@ def h200_ethernet_beside_gpu(tree):
                 tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
             tree.netdev(nic, f'ens{n + 1}f{f}np{f}', 100, carrier=up, mtu=1500)
             if up:
-                tree.gids_of_both_versions(port, f'ens{n + 1}f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                           f'0000:0000:0000:0000:0000:ffff:0a14:{name:02x}05')
+                tree.gids_of_both_versions(port, f'ens{n + 1}f{f}np{f}', f'{LINK_LOCAL}:{name:04x}',
+                                           f'{MAPPED}:0a14:{name:02x}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
 
 
@@ -1531,15 +1538,15 @@ def oci_h100(tree):
             nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, slot=f'00.{f}')
             port = tree.rdma(nic, f'mlx5_{name}', name, 200)
             tree.netdev(nic, f'rdma{2 * n + f}', 200, mtu=4220)
-            tree.gids_of_both_versions(port, f'rdma{2 * n + f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                       f'0000:0000:0000:0000:0000:ffff:c0a8:{name:02x}05')
+            tree.gids_of_both_versions(port, f'rdma{2 * n + f}', f'{LINK_LOCAL}:{name:04x}',
+                                       f'{MAPPED}:c0a8:{name:02x}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
     above = tree.root(0xa0)
     nic = tree.nic(above, 0xa1, 'mlx5')
     tree.file(f'{nic}/device', '0x101d')
     port = tree.rdma(nic, 'mlx5_0', 0, 100)
     tree.netdev(nic, 'eth0', 100)
-    tree.gids_of_both_versions(port, 'eth0', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:aa00', '0000:0000:0000:0000:0000:ffff:0a00:0005')
+    tree.gids_of_both_versions(port, 'eth0', f'{LINK_LOCAL}:aa00', f'{MAPPED}:0a00:0005')
     return above, nic
 
 
@@ -1559,7 +1566,7 @@ def oci_siw(tree):
     tree.file('proc/sys/kernel/osrelease', '5.15.0-1087-oracle')
     _, prime = oci_h100(tree)
     port = tree.rdma(prime, 'siw_eth0', 99, 100, node_type='4: RNIC', counters=False)
-    device = os.path.dirname(os.path.dirname(port))
+    device = device_of(port)
     for name in 'fw_ver', 'board_id', 'hca_type':
         os.unlink(tree.path(f'{device}/{name}'))
     tree.file(f'{port}/gids/0', '58a2:e100:0012:0000:0000:0000:0000:0000')
@@ -1644,8 +1651,8 @@ def gb200_nic_map(tree):
         nic = tree.function(grace(tree, numa, domain), f'{domain:04x}:03:00.0', '0x020000', *NICS['bluefield'], numa=numa)
         port = tree.rdma(nic, f'mlx5_{name}', name, 400)
         tree.netdev(nic, f'enP{domain}p3s0np0', 400)
-        tree.gids_of_both_versions(port, f'enP{domain}p3s0np0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                   f'0000:0000:0000:0000:0000:ffff:0a02:0{name}05')
+        tree.gids_of_both_versions(port, f'enP{domain}p3s0np0', f'{LINK_LOCAL}:{name:04x}',
+                                   f'{MAPPED}:0a02:0{name}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
 
 
@@ -1677,7 +1684,7 @@ def vf_data_path(tree):
         tree.link(f'{pf}/virtfn0', vf)
         port = tree.rdma(vf, f'roce_vf_r{n}', 20 + n, 400)
         tree.netdev(vf, f'ens{n + 1}v0', 400)
-        tree.gids_of_both_versions(port, f'ens{n + 1}v0', f'fe80:0000:0000:0000:5aa2:e1ff:fe01:{n:04x}', f'0000:0000:0000:0000:0000:ffff:0a01:{n:02x}05')
+        tree.gids_of_both_versions(port, f'ens{n + 1}v0', f'fe80:0000:0000:0000:5aa2:e1ff:fe01:{n:04x}', f'{MAPPED}:0a01:{n:02x}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
 
@@ -1696,8 +1703,8 @@ def infiniband_without_ipoib(tree):
             port = tree.rdma(nic, f'mlx5_{name}', name, 100, state=('1: DOWN', '3: Disabled') if f else ('4: ACTIVE', '5: LinkUp'))
             tree.netdev(nic, f'enp{bus}s0f{f}np{f}', 100, carrier=not f, mtu=1500)
             if not f:
-                tree.gids_of_both_versions(port, f'enp{bus}s0f0np0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                           f'0000:0000:0000:0000:0000:ffff:0a03:0{name}05')
+                tree.gids_of_both_versions(port, f'enp{bus}s0f0np0', f'{LINK_LOCAL}:{name:04x}',
+                                           f'{MAPPED}:0a03:0{name}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib')
 
 
@@ -1735,7 +1742,7 @@ def gb300_xdr_and_bluefield(tree):
         nic = tree.function(above, f'0016:01:00.{f}', '0x020000', *NICS['bluefield'], numa=1)
         port = tree.rdma(nic, f'roceP22p1s0f{f}', 20 + f, 200)
         tree.netdev(nic, f'enP22s22f{f}np{f}', 200)
-        tree.gids_of_both_versions(port, f'enP22s22f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:001{f}', f'0000:0000:0000:0000:0000:ffff:0a14:0{f}05')
+        tree.gids_of_both_versions(port, f'enP22s22f{f}np{f}', f'{LINK_LOCAL}:001{f}', f'{MAPPED}:0a14:0{f}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
 
 
@@ -1754,7 +1761,7 @@ def gb200_vrf_rails(tree):
         virtual_netdev(tree, vrf, mtu=65575)
         tree.file(f'sys/devices/virtual/net/{vrf}/uevent', f'DEVTYPE=vrf\nINTERFACE={vrf}\nIFINDEX={tree.index}')
         tree.link(f'{nic}/net/{netdev}/master', f'sys/devices/virtual/net/{vrf}')
-        tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'fc01:0000:0003:000{n}:0000:0000:0000:0005')
+        tree.gids_of_both_versions(port, netdev, f'{LINK_LOCAL}:{n:04x}', f'fc01:0000:0003:000{n}:0000:0000:0000:0005')
         for name, number, more in ((vrf, tree.index, attribute(18, attribute(1, b'vrf\0') + attribute(2, attribute(1, struct.pack('<I', table))))),
                                    (netdev, index, attribute(10, struct.pack('<I', tree.index)))):
             links.append(struct.pack('<BxHiII', 0, 1, number, 0x11043, 0) + attribute(3, name.encode() + b'\0') + attribute(4, struct.pack('<I', 9000))
@@ -1806,10 +1813,10 @@ def multi_pf_one_netdev(tree):
         tree.gpu(tree.root(0x40 + 0x10 * n, n), 0x41 + 0x10 * n, 'h100', n)
         nic = tree.nic(tree.root(0x07 + 0x70 * n, n), 0x08 + 0x70 * n, 'mlx5', n)
         port = tree.rdma(nic, f'mlx5_{n}', 1, 400, state=('4: ACTIVE', '5: LinkUp') if n == 0 else ('1: DOWN', '3: Disabled'))
-        tree.file(f'{os.path.dirname(os.path.dirname(port))}/node_guid', f'5aa2:e103:0000:000{n + 1}')
+        tree.file(f'{device_of(port)}/node_guid', f'5aa2:e103:0000:000{n + 1}')
         if n == 0:
             tree.netdev(nic, 'eth2', 400)
-            tree.gids_of_both_versions(port, 'eth2', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', '0000:0000:0000:0000:0000:ffff:0a01:0205')
+            tree.gids_of_both_versions(port, 'eth2', f'{LINK_LOCAL}:0002', f'{MAPPED}:0a01:0205')
         else:
             os.makedirs(os.path.join(tree.top, nic, 'net'))
     tree.files('sys/kernel/debug/mlx5/0000:08:00.0/multi-pf', group_id='0x00000101', primary='0000:08:00.0 vhca 0x0', secondary_0='0000:78:00.0 vhca 0x2')
@@ -1862,7 +1869,7 @@ def hns_bond_four_ports(tree):
     tree.file('sys/devices/virtual/net/bond0/speed', 100000)
     tree.files('sys/devices/virtual/net/bond0/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
                miimon='100')
-    tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', '0000:0000:0000:0000:0000:ffff:0a01:0205')
+    tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', f'{MAPPED}:0a01:0205')
     tree.module('hns3', 'hns_roce_hw_v2', 'ib_core', 'ib_uverbs', 'bonding', 'nvidia', 'nvidia_peermem')
 
 
@@ -1908,7 +1915,7 @@ def vxlan_gid_before_bond(tree):
     tree.files('sys/devices/virtual/net/bond1', speed=400000)
     tree.files('sys/devices/virtual/net/bond1/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
                miimon='100')
-    ip = '0000:0000:0000:0000:0000:ffff:1e99:0aaf'
+    ip = f'{MAPPED}:1e99:0aaf'
     tree.gids_of_both_versions(port, 'bond1', 'fe80:0000:0000:0000:0ac0:ebff:fe79:391a')
     tree.gids_of_both_versions(port, 'b3.vxlan.30100', ip, first=2)
     tree.gids_of_both_versions(port, 'bond1', ip, first=4)
@@ -1926,7 +1933,7 @@ def macvlan_gid_table_full(tree):
     virtual_netdev(tree, 'net1')
     for index in range(128):
         number = index // 2
-        tree.file(f'{port}/gids/{index}', f'0000:0000:0000:0000:0000:ffff:0a98:00{number:02x}' if number else 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0001')
+        tree.file(f'{port}/gids/{index}', f'{MAPPED}:0a98:00{number:02x}' if number else f'{LINK_LOCAL}:0001')
         for kind in 'types', 'ndevs':
             tree.refuse(f'sys/class/infiniband/mlx5_0/ports/1/gid_attrs/{kind}/{index}', 22)
     tree.module('nvidia', 'nvidia_peermem')
@@ -1943,7 +1950,7 @@ def station_rail_200g(tree):
         tree.file(f'{nic}/device', '0x1023')
         port = tree.rdma(nic, f'mlx5_{n}', n, speed)
         tree.netdev(nic, f'enp3s0f{n}np{n}', speed)
-        tree.gids_of_both_versions(port, f'enp3s0f{n}np{n}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n}', f'0000:0000:0000:0000:0000:ffff:0a0a:0{n}01')
+        tree.gids_of_both_versions(port, f'enp3s0f{n}np{n}', f'{LINK_LOCAL}:000{n}', f'{MAPPED}:0a0a:0{n}01')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
 
@@ -2091,7 +2098,7 @@ def strix_usb4(tree):
     nhi = tree.function('sys/devices/pci0000:00/0000:00:08.1', '0000:c6:00.5', '0x0c0340', '0x1022', '0x158d', 'thunderbolt', link=('16.0 GT/s PCIe', '16'))
     port = tree.rdma(nhi, 'usb4_rdma0', 0, 25, counters=False)
     tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
-    tree.gids_of_both_versions(port, 'eno1', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', '0000:0000:0000:0000:0000:ffff:c0a8:0a01')
+    tree.gids_of_both_versions(port, 'eno1', f'{LINK_LOCAL}:0002', f'{MAPPED}:c0a8:0a01')
     tree.module('thunderbolt', 'thunderbolt_ibverbs', 'ib_core', 'ib_uverbs')
     folder = 'usr/lib/x86_64-linux-gnu/libibverbs'
     for name in 'mlx5-rdmav59', 'irdma-rdmav59', 'rxe-rdmav59', 'siw-rdmav59', 'usb4_rdma-rdmav34':
@@ -2148,8 +2155,8 @@ def erdma_h20(tree):
         virtio = tree.function('sys/devices/pci0000:00', f'0000:00:{5 + n:02x}.0', '0x020000', '0x1af4', '0x1000', 'virtio-pci', n, ('Unknown', '0'))
         tree.netdev(f'{virtio}/virtio{n}', f'eth{n + 1}', 100, mtu=1500)
         tree.files(f'{virtio}/virtio{n}/net/eth{n + 1}', speed=-1, mtu=8500)
-        tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n + 2}', f'eth{n + 1}')
-        tree.gid(port, 1, f'0000:0000:0000:0000:0000:ffff:0a35:065{n}', f'eth{n + 1}')
+        tree.gid(port, 0, f'{LINK_LOCAL}:000{n + 2}', f'eth{n + 1}')
+        tree.gid(port, 1, f'{MAPPED}:0a35:065{n}', f'eth{n + 1}')
     virtio = tree.function('sys/devices/pci0000:00', '0000:00:04.0', '0x020000', '0x1af4', '0x1000', 'virtio-pci', 0, ('Unknown', '0'))
     tree.netdev(f'{virtio}/virtio8', 'eth0', 100, mtu=1500)
     tree.module('nvidia', 'nvidia_peermem', 'erdma', 'ib_core', 'ib_uverbs', 'virtio_net')
@@ -2184,7 +2191,7 @@ def trn2_neuron(tree):
             port = tree.rdma(nic, f'rdmap{bus + 5 + which}s0', number, 200, layer='Unspecified')
             for index in range(4):
                 os.unlink(tree.path(f'{port}/gids/{index}'))
-            tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{number:04x}', '')
+            tree.gid(port, 0, f'{LINK_LOCAL}:{number:04x}', '')
     tree.module('neuron', 'efa', 'ib_core', 'ib_uverbs')
 
 
@@ -2295,7 +2302,7 @@ def usnic_vic(tree):
         port = tree.rdma(nic, f'usnic_{n}', n, 100, node_type='6: usNIC UDP', counters=False)
         tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
         tree.netdev(nic, f'enp{0x31 + 0x20 * n}s0', 40)
-        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n + 2}')
+        tree.file(f'{port}/gids/0', f'{LINK_LOCAL}:000{n + 2}')
         for index in 1, 2, 3:
             os.unlink(tree.path(f'{port}/gids/{index}'))
     tree.module('enic', 'usnic_verbs', 'ib_core', 'ib_uverbs', 'nvidia')
@@ -2307,7 +2314,7 @@ def opa_renamed(tree):
         tree.gpu(tree.root(0x20 + 0x20 * n, n), 0x21 + 0x20 * n, 'v100', n, link=('8.0 GT/s PCIe', '16'))
     nic = tree.function(tree.root(0x80), '0000:81:00.0', '0x020800', '0x8086', '0x24f0', 'hfi1', link=('8.0 GT/s PCIe', '16'))
     port = infiniband(tree, nic, 'opap129s0', 0, 100)
-    tree.files(os.path.dirname(os.path.dirname(port)), board_id='Intel Omni-Path Host Fabric Interface Adapter 100 Series', fw_ver='1.27.0')
+    tree.files(device_of(port), board_id='Intel Omni-Path Host Fabric Interface Adapter 100 Series', fw_ver='1.27.0')
     tree.netdev(nic, 'ibp129s0', 100, mtu=2044)
     tree.files(f'{nic}/net/ibp129s0', type=32, address='80:00:00:02:fe:80:00:00:00:00:00:00:00:11:75:01:01:67:00:01')
     tree.module('hfi1', 'rdmavt', 'ib_core', 'ib_uverbs', 'ib_ipoib', 'nvidia')
@@ -2320,7 +2327,7 @@ def gke_a4(tree):
         nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa)
         port = tree.rdma(nic, f'mlx5_{n}', n, 400)
         tree.netdev(nic, f'gpu{n}rdma0', 400, mtu=8896)
-        tree.gids_of_both_versions(port, f'gpu{n}rdma0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'0000:0000:0000:0000:0000:ffff:c0a8:{0x80 + n:02x}05')
+        tree.gids_of_both_versions(port, f'gpu{n}rdma0', f'{LINK_LOCAL}:{n:04x}', f'{MAPPED}:c0a8:{0x80 + n:02x}05')
     for n in range(2):
         nic = tree.function('sys/devices/pci0000:00', f'0000:00:0{4 + n}.0', '0x020000', '0x1ae0', '0x0042', 'gve', 0, ('Unknown', '0'))
         tree.netdev(nic, f'eth{n}', 200, mtu=8896)
@@ -2349,13 +2356,13 @@ def vf_mtu_above_pf(tree):
         tree.files(pf, sriov_numvfs=1, sriov_totalvfs=8)
         port = tree.rdma(pf, f'mlx5_{n}', n, 400)
         tree.netdev(pf, f'ens{n + 1}f0np0', 400, mtu=1500)
-        tree.gids_of_both_versions(port, f'ens{n + 1}f0np0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+        tree.gids_of_both_versions(port, f'ens{n + 1}f0np0', f'{LINK_LOCAL}:{n:04x}')
         vf = tree.nic(below_nic, bus + 4, 'mlx5-vf', n, slot='00.1', link=('Unknown', '0'))
         tree.link(f'{vf}/physfn', pf)
         tree.link(f'{pf}/virtfn0', vf)
         port = tree.rdma(vf, f'mlx5_{n + 2}', 20 + n, 400)
         tree.netdev(vf, f'ens{n + 1}f0v0', 400, mtu=4200)
-        tree.gids_of_both_versions(port, f'ens{n + 1}f0v0', f'fe80:0000:0000:0000:5aa2:e1ff:fe01:{n:04x}', f'0000:0000:0000:0000:0000:ffff:0a01:0{n}05')
+        tree.gids_of_both_versions(port, f'ens{n + 1}f0v0', f'fe80:0000:0000:0000:5aa2:e1ff:fe01:{n:04x}', f'{MAPPED}:0a01:0{n}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
 
@@ -2375,7 +2382,7 @@ def plan_two_fabrics(tree):
 def ainic_one_older(tree):
     """Eight NICs of AMD; one has firmware of another branch than the other seven."""
     for n, port in enumerate(modules(tree, 'mi355x', 'ionic')):
-        tree.file(f'{os.path.dirname(os.path.dirname(port))}/fw_ver', '1.117.1-a-63' if n == 6 else '1.117.5-a-45')
+        tree.file(f'{device_of(port)}/fw_ver', '1.117.1-a-63' if n == 6 else '1.117.5-a-45')
     tree.module('ionic', 'ionic_rdma', 'amdgpu', 'ib_core', 'ib_uverbs')
 
 
@@ -2388,11 +2395,11 @@ def softroce_vgpu(tree):
     tree.file(f'{virtio}/virtio1/net/ens3/speed', '-1')
     folder = 'sys/devices/virtual'
     port = tree.rdma(folder, 'rxe0', 1, 25)
-    device = os.path.dirname(os.path.dirname(port))
+    device = device_of(port)
     os.unlink(tree.path(f'{device}/device'))
     tree.files(device, parent='ens3', board_id='', fw_ver='', hca_type='')
     tree.file(f'{port}/rate', '2.5 Gb/sec (1X SDR)')
-    tree.gids_of_both_versions(port, 'ens3', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', '0000:0000:0000:0000:0000:ffff:0a00:0205')
+    tree.gids_of_both_versions(port, 'ens3', f'{LINK_LOCAL}:0002', f'{MAPPED}:0a00:0205')
     tree.module('nvidia', 'rdma_rxe', 'ib_core', 'ib_uverbs', 'virtio_net')
 
 
@@ -2419,7 +2426,7 @@ def ipoib_bond(tree):
         port = tree.rdma(nic, f'mlx5_{2 + f}', 2 + f, 25, state=('1: DOWN', '3: Disabled') if f else ('4: ACTIVE', '5: LinkUp'))
         tree.netdev(nic, f'eno{f + 1}np{f}', 25, carrier=not f, mtu=1500)
         if not f:
-            tree.gids_of_both_versions(port, 'eno1np0', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', '0000:0000:0000:0000:0000:ffff:0a02:0305')
+            tree.gids_of_both_versions(port, 'eno1np0', f'{LINK_LOCAL}:0002', f'{MAPPED}:0a02:0305')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib', 'bonding')
 
 
@@ -2447,9 +2454,9 @@ def cx3_roce_v1(tree):
         folder = f'{os.path.dirname(port)}/{n + 1}'
         tree.netdev(nic, netdev, 40, mtu=1500)
         tree.file(f'{nic}/net/{netdev}/dev_port', n)
-        gids = [(f'fe80:0000:0000:0000:0202:c9ff:feb3:842{n + 1}', netdev), (f'0000:0000:0000:0000:0000:ffff:{address}', netdev)]
+        gids = [(f'fe80:0000:0000:0000:0202:c9ff:feb3:842{n + 1}', netdev), (f'{MAPPED}:{address}', netdev)]
         if not n:
-            gids.append(('0000:0000:0000:0000:0000:ffff:0a0a:0a02', 'eth2.10'))
+            gids.append((f'{MAPPED}:0a0a:0a02', 'eth2.10'))
         for index, (gid, owner) in enumerate(gids):
             tree.gid(folder, index, gid, owner)
             tree.file(f'{folder}/gid_attrs/types/{index}', 'IB/RoCE v1')
@@ -2458,7 +2465,7 @@ def cx3_roce_v1(tree):
     tree.file(f'{nic}/device', '0x1017')
     port = tree.rdma(nic, 'mlx5_0', 1, 100)
     tree.netdev(nic, 'eth4', 100, mtu=1500)
-    tree.gids_of_both_versions(port, 'eth4', 'fe80:0000:0000:0000:268a:07ff:fe8f:9bbc', '0000:0000:0000:0000:0000:ffff:0c0c:0b0c')
+    tree.gids_of_both_versions(port, 'eth4', 'fe80:0000:0000:0000:268a:07ff:fe8f:9bbc', f'{MAPPED}:0c0c:0b0c')
     tree.module('nvidia', 'nvidia_peermem', 'mlx4_core', 'mlx4_ib', 'mlx4_en', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
 
 
@@ -2467,7 +2474,7 @@ def azure_mi300x(tree):
     for _, port in azure(tree, 'mi300x', '0x74b5', (2, 3, 4, 5, 6, 7, 8, 9), range(0x101, 0x109), [n // 4 for n in range(8)], 400, 'mlx5_{n}'):
         number = int(port.split('/')[-3].removeprefix('mlx5_'))
         tree.file(f'{"/".join(port.split("/")[:-4])}/device', '0x101e')
-        tree.files(os.path.dirname(os.path.dirname(port)), fw_ver='28.40.1702', board_id='MSF0000000047',
+        tree.files(device_of(port), fw_ver='28.40.1702', board_id='MSF0000000047',
                    node_guid=f'0015:5dff:fe34:016{0xb + number & 0xf:x}', sys_image_guid=f'3868:dd03:0{1 + number}bd:700{number}')
         tree.files(port, lid=f'0x{2054 + number:x}')
     tree.module('amdgpu', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
@@ -2519,7 +2526,7 @@ def z890_two_root_ports(tree):
         tree.file(f'{nic}/device', '0x1019')
         port = tree.rdma(nic, f'mlx5_{f}', f, 100)
         tree.netdev(nic, f'enp2s0f{f}np{f}', 100)
-        tree.gids_of_both_versions(port, f'enp2s0f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0{f}:0105')
+        tree.gids_of_both_versions(port, f'enp2s0f{f}np{f}', f'{LINK_LOCAL}:000{f}', f'{MAPPED}:0a0{f}:0105')
     tree.module('nvidia', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
     tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.44.01  Release Build')
 
@@ -2551,8 +2558,8 @@ def erdma_uverbs_0600(tree):
         virtio = tree.function('sys/devices/pci0000:00', f'0000:00:{5 + n:02x}.0', '0x020000', '0x1af4', '0x1000', 'virtio-pci', n, ('Unknown', '0'))
         tree.netdev(f'{virtio}/virtio{n}', f'eth{n + 1}', 100, mtu=8500)
         tree.file(f'{virtio}/virtio{n}/net/eth{n + 1}/speed', -1)
-        tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n + 2}', f'eth{n + 1}')
-        tree.gid(port, 1, f'0000:0000:0000:0000:0000:ffff:0a35:065{n}', f'eth{n + 1}')
+        tree.gid(port, 0, f'{LINK_LOCAL}:000{n + 2}', f'eth{n + 1}')
+        tree.gid(port, 1, f'{MAPPED}:0a35:065{n}', f'eth{n + 1}')
     tree.module('nvidia', 'nvidia_peermem', 'erdma', 'ib_core', 'ib_uverbs', 'virtio_net')
     pod(tree, 2)
     os.chmod(tree.path('dev/infiniband/uverbs0'), 0o666)
@@ -2589,7 +2596,7 @@ def p4d_flat(tree):
         port = tree.rdma(nic, f'rdmap{bus}s27', n, 100, layer='Unspecified')
         for index in range(4):
             os.unlink(tree.path(f'{port}/gids/{index}'))
-        tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', '')
+        tree.gid(port, 0, f'{LINK_LOCAL}:{n:04x}', '')
         for place in (0x1c, 0x1d):
             tree.function(top, f'0000:{bus:02x}:{place:02x}.0', kind, vendor, device, driver, numa, unknown)
         for place in (0x1e, 0x1f):
@@ -2649,7 +2656,7 @@ def ql41212_two_lanes(tree):
         tree.file(f'{nic}/current_link_width', '2')
         port = tree.rdma(nic, f'qedr{f}', f, 25)
         tree.netdev(nic, f'enp8s0f{f}', 25, mtu=9000)
-        tree.gids_of_both_versions(port, f'enp8s0f{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:ac1{f}:0101')
+        tree.gids_of_both_versions(port, f'enp8s0f{f}', f'{LINK_LOCAL}:000{f}', f'{MAPPED}:ac1{f}:0101')
     tree.module('qed', 'qede', 'qedr', 'ib_core', 'ib_uverbs', 'nvidia', 'nvidia_peermem')
 
 
@@ -2713,7 +2720,7 @@ def geforce_5090(tree):
                 tree.file(f'{nic}/device', '0x101d')
                 port = tree.rdma(nic, f'mlx5_{n // 2 + f}', n // 2 + f, 100)
                 tree.netdev(nic, f'ens{n + 1}f{f}np{f}', 100)
-                tree.gids_of_both_versions(port, f'ens{n + 1}f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n + f}', f'0000:0000:0000:0000:0000:ffff:0a0{n // 2 + f}:0105')
+                tree.gids_of_both_versions(port, f'ens{n + 1}f{f}np{f}', f'{LINK_LOCAL}:000{n + f}', f'{MAPPED}:0a0{n // 2 + f}:0105')
     tree.module('nvidia', 'nvidia_uvm', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
     tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.44.01  Release Build')
 
@@ -2764,7 +2771,7 @@ def h100_all_ib_disabled(tree):
         port = tree.rdma(nic, f'mlx5_{name}', name, 100, state=('4: ACTIVE', '5: LinkUp') if up else ('1: DOWN', '3: Disabled'))
         tree.netdev(nic, netdev, 100, carrier=up, mtu=1500)
         if up:
-            tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{name}', f'0000:0000:0000:0000:0000:ffff:0a0{name}:0105')
+            tree.gids_of_both_versions(port, netdev, f'{LINK_LOCAL}:000{name}', f'{MAPPED}:0a0{name}:0105')
         else:
             tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
@@ -2800,7 +2807,7 @@ def summit(tree):
             name = 2 * half + f
             nic = tree.function(above, f'{domain:04x}:01:00.{f}', '0x020700', '0x15b3', '0x1019', 'mlx5_core', 8 * half, ('16.0 GT/s PCIe', '8'))
             port = infiniband(tree, nic, f'mlx5_{name}', name, 100)
-            tree.file(f'{os.path.dirname(os.path.dirname(port))}/sys_image_guid', '5aa2:e103:0000:0000')
+            tree.file(f'{device_of(port)}/sys_image_guid', '5aa2:e103:0000:0000')
     tree.module('nvidia', 'nv_peer_mem', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'ib_umad')
 
 
@@ -2826,7 +2833,7 @@ def gaudi2_hlib(tree):
     The devices have no GUID, and the type "unspecified"."""
     for n, folder in enumerate(gaudi2(tree)):
         port = tree.rdma(folder, f'hlib_{n}', 40 + n, 100, node_type='7: unspecified', counters=False)
-        tree.files(os.path.dirname(os.path.dirname(port)), node_guid='0000:0000:0000:0000', sys_image_guid='0000:0000:0000:0000', fw_ver='49.0.0')
+        tree.files(device_of(port), node_guid='0000:0000:0000:0000', sys_image_guid='0000:0000:0000:0000', fw_ver='49.0.0')
         more_ports(tree, port, range(2, 25), range(2, 22), 100)
     tree.module('habanalabs_cn', 'habanalabs_en', 'habanalabs_ib')
 
@@ -2852,7 +2859,7 @@ def second_ports_free(tree):
             nic = tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', n, slot=f'00.{f}', kind='0x020700', link=('16.0 GT/s PCIe', '16'))
             tree.file(f'{nic}/device', '0x101b')
             port = infiniband(tree, nic, f'mlx5_{name}', name, 200)
-            tree.file(f'{os.path.dirname(os.path.dirname(port))}/sys_image_guid', f'5aa2:e103:0000:000{2 * n}')
+            tree.file(f'{device_of(port)}/sys_image_guid', f'5aa2:e103:0000:000{2 * n}')
             if f:
                 tree.files(port, state='1: DOWN', phys_state='3: Disabled', lid='0xffff', sm_lid='0x0', rate='10 Gb/sec (4X SDR)')
             else:
@@ -2884,7 +2891,7 @@ def stingray(tree):
         if f < 2:
             port = tree.rdma(nic, f'bnxt_re{f}', f, 25)
             tree.netdev(nic, f'enp6s0f{f}', 25, mtu=9000)
-            tree.gids_of_both_versions(port, f'enp6s0f{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0a:0{f}05')
+            tree.gids_of_both_versions(port, f'enp6s0f{f}', f'{LINK_LOCAL}:000{f}', f'{MAPPED}:0a0a:0{f}05')
         else:
             tree.netdev(nic, f'enp6s0f{f}', 25, carrier=False, mtu=1500)
     tree.module('bnxt_en', 'bnxt_re', 'ib_core', 'ib_uverbs')
@@ -2944,7 +2951,7 @@ def two_bonds(tree):
         tree.file(f'sys/devices/virtual/net/bond{card}/speed', (25000, 35000)[card])
         tree.files(f'sys/devices/virtual/net/bond{card}/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
                    miimon='100')
-        tree.gids_of_both_versions(port, f'bond{card}', f'fe80:0000:0000:0000:0ac0:ebff:feda:000{card}', f'0000:0000:0000:0000:0000:ffff:0a01:0{card}05')
+        tree.gids_of_both_versions(port, f'bond{card}', f'fe80:0000:0000:0000:0ac0:ebff:feda:000{card}', f'{MAPPED}:0a01:0{card}05')
     tree.module('nvidia', 'nvidia_peermem', 'bonding', 'mlx5_core', 'mlx5_ib')
 
 
@@ -2972,7 +2979,7 @@ def pf_and_vf(tree):
         for nic, name, netdev in ((pf, n, f'ens{n + 1}np0'), (vf, 8 + n, f'ens{n + 1}v0')):
             port = tree.rdma(nic, f'mlx5_{name}', name, 400)
             tree.netdev(nic, netdev, 400)
-            tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}', f'0000:0000:0000:0000:0000:ffff:0a01:{name:02x}05')
+            tree.gids_of_both_versions(port, netdev, f'{LINK_LOCAL}:{name:04x}', f'{MAPPED}:0a01:{name:02x}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
     pod(tree, 16)
 
@@ -3014,10 +3021,10 @@ def cx3_ethernet_only(tree):
     """A ConnectX-3 whose firmware knows only Ethernet, cabled to an InfiniBand switch: the netdev is set up, and has no carrier."""
     nic = tree.function(tree.root(0x00), '0000:01:00.0', '0x028000', '0x15b3', '0x1003', 'mlx4_core', link=('8.0 GT/s PCIe', '8'))
     port = tree.rdma(nic, 'mlx4_0', 0, 10, state=('1: DOWN', '3: Disabled'), counters=False)
-    tree.files(os.path.dirname(os.path.dirname(port)), board_id='MT_1090111023', fw_ver='2.42.5000')
+    tree.files(device_of(port), board_id='MT_1090111023', fw_ver='2.42.5000')
     tree.netdev(nic, 'ens1', 40, carrier=False, mtu=1500)
     tree.files(f'{nic}/net/ens1', speed=-1, flags='0x1003')
-    tree.gids_of_both_versions(port, 'ens1', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002')
+    tree.gids_of_both_versions(port, 'ens1', f'{LINK_LOCAL}:0002')
     tree.module('mlx4_core', 'mlx4_en', 'mlx4_ib', 'ib_core', 'ib_uverbs')
 
 
@@ -3031,7 +3038,7 @@ def spdk_ubuntu(tree):
         tree.file(f'{nic}/device', '0x1017')
         port = tree.rdma(nic, f'mlx5_{f}', f, 100)
         tree.netdev(nic, f'ens6f{f}', 100, mtu=9000)
-        tree.gids_of_both_versions(port, f'ens6f{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a00:0{f}0c')
+        tree.gids_of_both_versions(port, f'ens6f{f}', f'{LINK_LOCAL}:000{f}', f'{MAPPED}:0a00:0{f}0c')
         tree.file(f'dev/infiniband/uverbs{f}')
     tree.module('mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
     tree.file('proc/modules', '\n'.join(f'{name} 311296 0 - Live 0x0000000000000000' for name in ('mlx5_ib', 'ib_uverbs', 'ib_core', 'mlx5_core')))
@@ -3089,7 +3096,7 @@ def gh200_bond_and_ib(tree):
     tree.file('sys/devices/virtual/net/bond0/speed', 200000)
     tree.files('sys/devices/virtual/net/bond0/bonding', slaves='enp1s0f0np0 enp1s0f1np1', mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
                miimon='100')
-    tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', '0000:0000:0000:0000:0000:ffff:0a09:0105')
+    tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', f'{MAPPED}:0a09:0105')
     nic = tree.function(grace(tree, 0, 2), '0002:01:00.0', '0x020700', *NICS['mlx5'])
     infiniband(tree, nic, 'mlx5_2', 2, 400)
     tree.netdev(nic, 'ib0', 400, mtu=4092)
@@ -3105,7 +3112,7 @@ def pod_one_uverbs_less(tree):
         port = tree.rdma(nic, f'mlx5_{n}', n, 400)
         os.makedirs(os.path.join(tree.top, nic, 'net'))
         virtual_netdev(tree, f'net{n + 1}', mtu=1500 if n == 2 else 9000)
-        tree.gids_of_both_versions(port, f'net{n + 1}', f'fe80:0000:0000:0000:a4ed:ccff:fe8b:{n:04x}', f'0000:0000:0000:0000:0000:ffff:0a98:{n:02x}0c')
+        tree.gids_of_both_versions(port, f'net{n + 1}', f'fe80:0000:0000:0000:a4ed:ccff:fe8b:{n:04x}', f'{MAPPED}:0a98:{n:02x}0c')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
     pod(tree, 7)
 
@@ -3123,7 +3130,7 @@ def kunpeng_ports(tree):
         tree.netdev(nic, f'eno{f + 1}', 25, mtu=9000 if f % 2 == 0 else 1500)
         if f % 2 == 0:
             port = tree.rdma(nic, f'hns_{f // 2}', f // 2, 25)
-            tree.gids_of_both_versions(port, f'eno{f + 1}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0{f}:0105')
+            tree.gids_of_both_versions(port, f'eno{f + 1}', f'{LINK_LOCAL}:000{f}', f'{MAPPED}:0a0{f}:0105')
     tree.module('hns3', 'hns_roce_hw_v2', 'ib_core', 'ib_uverbs', 'nvidia', 'nvidia_peermem')
 
 
