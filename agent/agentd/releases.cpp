@@ -78,8 +78,8 @@ std::optional<qos::Reconciled> Releases::restore(const Port& port, const qos::Wr
   }
   qos::Reconciled done = qos::restore(environment_.kernel, port, *originals, terms);
   const Changes& changes = done.changes;
-  // What is back is no longer ours: while other settings are tried again, which may last (MRRS requires a privilege
-  // that the agent lacks), another program may set it.
+  // A setting with its original value is no longer ours: while others are tried again, which may last (MRRS requires a
+  // privilege that the agent lacks), another program may set it.
   const auto is_back = [](const Change& change) { return is_done(change.outcome); };
   state::forget(*originals, port, qos::safely_back(environment_.kernel, port, changes, is_back));
   if (auto saved = state::save_originals(environment_.directory, *originals); !saved)

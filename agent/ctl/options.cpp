@@ -83,11 +83,25 @@ constexpr OptionRow kRows[] = {
      "time between the two readings of the counters, 100ms to 1h (default: 1s); 0: one reading, no comparison",
      set_interval, "out of range (100ms to 1h, or 0)"},
     {"watch", 'w', "", " check counters ", "repeat until q or Ctrl-C", set_flag<&Options::watch>},
-    {"verbose", 'v', "", " check plan apply counters ", "list also checks that are ok, settings in sync, idle counters",
-     set_flag<&Options::verbose>},
-    {"port", 'p', "PORT,...", " diagnose plan apply restore status show counters neighbors ",
-     "only these ports: mlx5_0/1, mlx5_0 or the netdev; host: the sysctl settings (plan, apply, restore, status)",
-     set_list<&Options::ports>},
+    {"verbose",
+     'v',
+     "",
+     " check plan apply counters ",
+     "",
+     set_flag<&Options::verbose>,
+     "",
+     {{{" check ", "list also the checks that are ok"},
+       {" plan apply ", "list also the settings in sync"},
+       {" counters ", "list also the idle counters"}}}},
+    {"port",
+     'p',
+     "PORT,...",
+     " diagnose plan apply restore status show counters neighbors ",
+     "only these ports: mlx5_0/1, mlx5_0 or the netdev",
+     set_list<&Options::ports>,
+     "invalid value",
+     {{{" plan apply restore status ",
+        "only these ports: mlx5_0/1, mlx5_0 or the netdev; host: the sysctl settings"}}}},
     {"peer", 'P', "ADDRESS,...", " diagnose ",
      "IP addresses of another host: each port must have a route to one of them", set_peers,
      "must be IPv4 or IPv6 addresses"},
@@ -99,10 +113,15 @@ constexpr OptionRow kRows[] = {
      "out of range (1s to 24h)"},
     {"dry-run", 'n', "", " restore ", "list the settings that differ from their originals, write nothing",
      set_flag<&Options::dry_run>},
-    {"force", 'f', "", " restore selftest ",
-     "restore: even if the agent enforces and will set the ports again; selftest: even if the default route goes "
-     "through the port",
-     set_flag<&Options::force>},
+    {"force",
+     'f',
+     "",
+     " restore selftest ",
+     "",
+     set_flag<&Options::force>,
+     "",
+     {{{" restore ", "restore even if the agent enforces, and will set the ports again"},
+       {" selftest ", "test even if the default route goes through the port"}}}},
     {"yes", 'y', "", " selftest ", "agree that the link of the port goes down", set_flag<&Options::yes>},
     {"format", 'F', "FORMAT", " topo ", "text, tree, json, dot, svg, nccl, ucx, nvshmem, cpuset, slurm or rankfile",
      set_format, "must be text, tree, json, dot, svg, nccl, ucx, nvshmem, cpuset, slurm or rankfile"},
@@ -151,12 +170,21 @@ Error option_error(bool lacks_value, const std::string& word) {
   return error(0, "unknown option '" + word + "'" + suggestion(name, names, "--help", "--"));
 }
 
+// `verbs` as in OptionRow.
+bool lists(std::string_view verbs, std::string_view verb) {
+  return verbs.find(" " + std::string(verb) + " ") != std::string_view::npos;
+}
+
 }  // namespace
 
 std::span<const OptionRow> option_rows() { return kRows; }
 
-bool takes(std::string_view verb, const OptionRow& row) {
-  return row.verbs.empty() || row.verbs.find(" " + std::string(verb) + " ") != std::string_view::npos;
+bool takes(std::string_view verb, const OptionRow& row) { return row.verbs.empty() || lists(row.verbs, verb); }
+
+std::string_view help_of(std::string_view verb, const OptionRow& row) {
+  for (const HelpOfVerbs& other : row.others)
+    if (lists(other.verbs, verb)) return other.help;
+  return row.help;
 }
 
 std::string Options::config_file() const {

@@ -2,6 +2,8 @@
 // The command line. One option = one row; parsing, --help and the man page's test follow from the table.
 #pragma once
 
+#include <array>
+
 #include "base/ip.h"
 #include "kernel/kernel.h"
 #include "policy/policy.h"
@@ -49,17 +51,26 @@ struct Options {
   [[nodiscard]] std::string config_file() const;
 };
 
+// The help of an option that has an effect of its own with some verbs.
+struct HelpOfVerbs {
+  std::string_view verbs;  // " plan apply ", as OptionRow::verbs
+  std::string_view help;
+};
+
 struct OptionRow {
   std::string_view name;      // "interval", without dashes
   char letter;                // 0: none
   std::string_view argument;  // "TIME"; empty: takes none
   std::string_view verbs;     // " check plan ", with a space before and after each; empty: all
-  std::string_view help;
+  std::string_view help;      // with the verbs that `others` does not name
   bool (*set)(Options& options, const std::string& value);  // false: invalid value
   std::string_view invalid = "invalid value";               // the error text for an invalid value
+  std::array<HelpOfVerbs, 3> others{};
 };
 std::span<const OptionRow> option_rows();
 bool takes(std::string_view verb, const OptionRow& row);
+// The help of the option on the page of the verb.
+std::string_view help_of(std::string_view verb, const OptionRow& row);
 
 // Parses options before or after the verb with getopt_long(3): --name=value, --name value, an unambiguous prefix of a
 // name, -x value, -xvalue, several letters in one word (-jv). "--" ends the options. For an unknown word the Error

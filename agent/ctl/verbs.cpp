@@ -17,7 +17,7 @@ constexpr Verb kVerbs[] = {
     {"check", "[--watch [SECONDS]]", "check whether this node is fit for RDMA jobs; list findings with fixes",
      "0 ok, 1 warning, 2 critical, 3 unknown or failed; --strict: 2 for a warning", run_check},
     {"diagnose", "[PORT...]", "locate a fault: host, cable or network, with evidence and next steps",
-     "0 no symptoms, 1 warning, 2 critical, 3 symptoms without enough evidence, no RDMA port, or failed", run_diagnose},
+     "as check: 0 ok, 1 warning, 2 critical, 3 unknown or failed", run_diagnose},
     {"ack", "[CHECK [SUBJECT]]", "acknowledge a finding: it does not count until it has cleared", "0, 3 failed",
      run_ack},
     {"plan", "", "show the settings that apply would write", "0 nothing to do, 2 changes, 3 failed", run_plan},
@@ -56,7 +56,7 @@ std::string option_lines(std::string_view verb, bool own, unsigned width) {
     if (row.letter != 0) name = std::string("-") + row.letter + ", ";
     name.append("--").append(row.name);
     if (!row.argument.empty()) name.append(" ").append(row.argument);
-    text += help_line(name, row.help, 27, width);
+    text += help_line(name, help_of(verb, row), 27, width);
   }
   return text;
 }

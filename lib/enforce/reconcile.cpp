@@ -162,9 +162,8 @@ class PortPass {
 
   // The driver's order with these exceptions:
   // - If PFC only loses priorities, the buffers change after it (they may be too small for those priorities then).
-  // - PFC that replaces global pause comes as soon as possible after it: the class is RoCE's before, except the
-  // buffers,
-  //   which depend on pause.
+  // - PFC that replaces global pause comes as soon as possible after it. The rest of the class is written before both,
+  //   except the buffers, which depend on pause.
   // - Global pause that replaces PFC comes directly after it, before the rest of the class is changed.
   // - Otherwise pause that is on, or without PFC, comes last.
   [[nodiscard]] std::vector<SettingId> order() {

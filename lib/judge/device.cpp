@@ -49,7 +49,7 @@ bool shares_its_wire(const View& view, const Port& port) {
   });
 }
 
-// Those with PFC; on a fabric without PFC that of the policy.
+// The priorities with PFC; on a fabric without PFC the one of the policy.
 PrioSet priorities_of_roce(const View& view, const Port& port) {
   if (port.qos.pfc && port.qos.pfc->bits != 0) return *port.qos.pfc;
   const PortPolicy* policy = policy_of(view, port);

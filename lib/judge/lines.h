@@ -55,7 +55,7 @@ constexpr bool has_any(Printer kind, Printer of) {
 // A message with a `printer` is any other error of a component, a part of a program or a driver. The line must match
 // one of the alternatives of `printer` as well as one of `patterns`, if there are any, and have this severity.
 struct LineMessage {
-  std::string_view id;
+  std::string_view id;  // FAMILY-NAME
   FaultLocation cause;  // the most likely one
   std::string_view patterns;
   FixRow meaning;           // with the fix: work with hands has its kind
@@ -77,7 +77,7 @@ struct LineMessage {
   std::string_view resets_netdev_after = {};
 
   constexpr bool is_component() const { return !printer.empty(); }
-  // The program, library or driver: the ID up to its first '-'.
+  // The program, library, driver or call that reports it.
   constexpr std::string_view family() const { return id.substr(0, id.find('-')); }
 };
 const std::vector<LineMessage>& messages();

@@ -573,7 +573,7 @@ MaybeCause silent_far_end(const PortContext& ctx) {
   return out;
 }
 
-// Both may be true of one far end.
+// A far end may answer late as well as not at all.
 MaybeCause far_end(const PortContext& ctx) {
   MaybeCause late = late_far_end(ctx), gone = silent_far_end(ctx);
   if (!late || (gone && !gone->is_proven && !ctx.symptoms.has(receiver))) return gone;

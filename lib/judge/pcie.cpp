@@ -427,8 +427,8 @@ bool slot_is_full(const Node& node, const PciDevice& device, bool gpu) {
   return link && link->width == link->max_width && (gpu || link->speed == link->max_speed);
 }
 
-// What the device and the port above it can both do. In a guest, or if the port does not report this link: what the
-// device can.
+// The fastest link that the device and the port above it both support. In a guest, or if the port does not report this
+// link: the fastest of the device.
 PcieLink most_of_both(const Node& node, const PciDevice& device, bool is_guest) {
   const PlatformFunction* port = slot_of(node, device);
   if (is_guest || port == nullptr) return device.link;

@@ -355,7 +355,7 @@ constexpr Rule kCnpIgnored{
     .windows = kCnpIgnoredWindows,
 };
 
-// They decide the priority of the traffic, and which priorities are protected.
+// The settings that decide the priority of the traffic, and which priorities are protected.
 constexpr SettingId kOfUnprotectedTraffic[]{SettingId::pfc,       SettingId::trust,     SettingId::apptrust,
                                             SettingId::dscp_map,  SettingId::roce_dscp, SettingId::roce_prio,
                                             SettingId::roce_mode, SettingId::roce_tos,  SettingId::traffic_class};

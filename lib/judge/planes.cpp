@@ -51,7 +51,9 @@ bool is_lost_plane(const std::vector<GpuPlanes>& all, const Port& port) {
   });
 }
 
-std::string maintenance_of(const View& view, const Port& port) {
+// "plane B is in maintenance", if [cabling] maintenance lists the port's plane; else empty. The plane is named by
+// [cabling] planes, or numbered as in fabric_rail_info.
+static std::string maintenance_of(const View& view, const Port& port) {
   if (view.policy == nullptr || view.policy->cabling.maintenance.empty()) return {};
   const std::string plane =
       rail_place(view.now, view.policy, port, rails_of(view.now.topology, view.now.ports, recorded_in(view.now))).plane;

@@ -17,9 +17,6 @@ std::vector<GpuPlanes> planes_of_gpus(const View& view);
 // Whether the port is down while another plane of its GPU is ACTIVE: `planes` reports it by the GPU's bandwidth.
 bool is_lost_plane(const std::vector<GpuPlanes>& all, const Port& port);
 
-// "plane B is in maintenance", if [cabling] maintenance lists the port's plane; else empty. The plane is named by
-// [cabling] planes, or numbered as in fabric_rail_info.
-std::string maintenance_of(const View& view, const Port& port);
 // Marks findings about links and counters of ports whose planes are in maintenance as acknowledged by the policy.
 void mark_maintenance(const View& view, Report& report);
 

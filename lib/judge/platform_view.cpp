@@ -38,8 +38,7 @@ bool is_given_away(const Node& node, const std::string& pci) {
 }
 
 bool is_in_cloud(const Node& node) {
-  constexpr uint16_t kVendors[]{kAmazon, 0x1414, 0x1ded};
-  return std::ranges::any_of(node.topology.nics, [&](const Nic& nic) { return contains(kVendors, nic.vendor); }) ||
+  return std::ranges::any_of(node.topology.nics, [](const Nic& nic) { return is_cloud_vendor(nic.vendor); }) ||
          std::ranges::any_of(node.ports,
                              [](const Port& port) { return capabilities_of(port.kernel_driver).only_in_clouds; });
 }

@@ -604,7 +604,7 @@ Symptoms symptoms_of(const PortContext& ctx) {
   if (!ctx.fabric.is_lossy() && std::min(rise(seen.ack_timeouts), lost.requester) >= at_least("ack_timeouts"))
     out.add(loss);
   if (is_warned(ctx, "out_of_sequence") || is_warned(ctx, "retransmissions")) out.add(loss);
-  // Where packets out of sequence say little alone, damaged packets beside them show a loss.
+  // On these fabrics, packets out of sequence say little alone; damaged packets beside them show a loss.
   if ((ctx.fabric.reorders() || ctx.fabric.is_lossy()) &&
       std::min(rise(seen.icrc_errors), rise(seen.out_of_sequence)) >= few)
     out.add(loss);

@@ -1044,7 +1044,7 @@ void ask_port_state(const View& view, Findings& findings) {
 
 }  // namespace
 
-// Of mlxconfig: the second port is the second function.
+// The parameter of mlxconfig, for which the second function is the second port.
 static std::string link_type_setting(const std::string& pci) {
   return pci.ends_with(".1") ? "LINK_TYPE_P2" : "LINK_TYPE_P1";
 }
@@ -1084,16 +1084,14 @@ Fix fix_of_state(const View& view, const Port& port) {
 
 namespace {
 
-// The NICs of NVIDIA for both link layers get no link with a switch for the other one. A port that had a link, or has
-// an equal one with a link, has the right one.
+// A NIC for both link layers gets no link with a switch for the other one. A port that had a link, or has an equal one
+// with a link, has the right one.
 bool may_meet_other_link_layer(const View& view, const Port& port) {
-  // Connect-IB; ConnectX-4 Lx, ConnectX-6 Dx, ConnectX-6 Lx
-  constexpr std::string_view kOfOneLayer[]{"15b3:1011", "15b3:1015", "15b3:101d", "15b3:101f"};
-  return port.pci_id.starts_with("15b3:") && std::ranges::find(kOfOneLayer, port.pci_id) == std::end(kOfOneLayer) &&
-         port.role == PortRole::physical && never_had_link(view, port) &&
+  const std::string vendor = port.pci_id.substr(0, port.pci_id.find(':') + 1);
+  return has_both_link_layers(port.pci_id) && port.role == PortRole::physical && never_had_link(view, port) &&
          std::ranges::none_of(view.now.ports, [&](const Port& other) {
            return is_judged(other) && is_active(other) && other.link_layer == port.link_layer &&
-                  other.pci_id.starts_with("15b3:");
+                  other.pci_id.starts_with(vendor);
          });
 }
 

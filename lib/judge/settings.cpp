@@ -9,7 +9,7 @@ namespace fabric {
 
 namespace {
 
-struct Verdict {
+struct RuleResult {
   Status status;
   std::string meaning;
   Fix fix;
@@ -19,7 +19,7 @@ constexpr std::string_view kApply = "fabric-agentctl plan; fabric-agentctl apply
 // plan ends with the command that comes next on this machine: an apply may be refused, or not be enough.
 constexpr std::string_view kPlan = "fabric-agentctl plan";
 
-Verdict verdict_of(const Change& change, bool enforced) {
+RuleResult result_of(const Change& change, bool enforced) {
   const Setting& setting = setting_of(change.setting);
   const std::string meaning = setting.meaning();
   switch (change.outcome) {
@@ -96,19 +96,19 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
     return finding;
   }
   const auto& agent = view.now.agent;
-  Verdict verdict = verdict_of(change, agent && agent->is_enforcing());
-  if (verdict.status == Status::ok) {
+  RuleResult result = result_of(change, agent && agent->is_enforcing());
+  if (result.status == Status::ok) {
     Finding finding = good(port.id(), change.from, change.to);
     finding.outcome = Outcome::in_sync;
     return finding;
   }
   // As long as one of these is open, neither the agent nor an apply writes.
   if (view.policy != nullptr && view.no_policy)
-    verdict.fix = "Correct the configuration first: fabric-agentctl config check";
-  else if (agent && agent->running && !agent->held.empty()) verdict.fix = fix_of_suspension(*agent);
+    result.fix = "Correct the configuration first: fabric-agentctl config check";
+  else if (agent && agent->running && !agent->held.empty()) result.fix = fix_of_suspension(*agent);
   if (!change.detail.empty() && change.outcome != Outcome::pending)
-    verdict.meaning += " Reported: " + change.detail + ".";
-  Finding finding = bad(verdict.status, port.id(), change.from, change.to, verdict.meaning, verdict.fix);
+    result.meaning += " Reported: " + change.detail + ".";
+  Finding finding = bad(result.status, port.id(), change.from, change.to, result.meaning, result.fix);
   finding.outcome = change.outcome;
   if (is_audit_only(port)) {
     finding = audited(std::move(finding));

@@ -25,6 +25,7 @@ constexpr DriverRow kRows[] = {
       .lldp_agent_off =
           "mlxconfig -d ADDRESS set LLDP_NB_RX_MODE_P1=0 LLDP_NB_DCBX_P1=0, then mlxfwreset -d ADDRESS reset",
       .devlink_reload = true,
+      .guid_by_host = true,  // mlx5_query_node_guid() in drivers/infiniband/hw/mlx5/main.c, Linux 6.12
       .rdma_parameters = "enable_rdma, enable_roce",
       .module_command = "mlxlink -d {device} -m"}},
     {"mlx4_core", {.devlink_reload = true}},
@@ -71,7 +72,7 @@ constexpr RdmaRow kRdmaRows[] = {
     {{"bng_en", "bng_re"}},
     // E810; the limit: Ethernet 800 Series Linux Flow Control Configuration Guide for RDMA Use Cases, 1.3
     {{"ice", "irdma", 4}, 0x8086, 0x1591, 0x159b},
-    {{"i40e", "irdma"}, 0x8086, 0x37d0, 0x37d3},  // X722
+    {{"i40e", "irdma", 0, "i40iw"}, 0x8086, 0x37d0, 0x37d3},  // X722
     {{"ionic", "ionic_rdma"}, 0x1dd8, 0x1002, 0x1003},
     {{"hns3", "hns_roce_hw_v2"}, 0x19e5, 0xa222, 0xa228},
     {{"efa", "efa"}, 0x1d0f, 0xefa0, 0xefaf},
@@ -80,6 +81,12 @@ constexpr RdmaRow kRdmaRows[] = {
     {{"qede", "qedr"}},
     {{"cxgb4", "iw_cxgb4"}},
 };
+
+constexpr NicVendor kVendors[] = {
+    {0x15b3, "nvidia", "mlx5_core"}, {0x15b3, "mellanox", "mlx5_core"}, {0x14e4, "broadcom", "bnxt_en"},
+    {0x8086, "intel", "ice"},        {0x1dd8, "amd", "ionic"},          {0x1dd8, "pensando", "ionic"},
+    {0x1d0f, "amazon", "efa"},       {0x19e5, "huawei", "hns3"},        {0x1414, "microsoft", "mana"},
+    {0x1ded, "alibaba", "erdma"},    {0x1077, "marvell", "qede"},       {0x434e, "cornelis", "hfi1"}};
 
 // By the match tables of rdma-core 65, providers/*/, and the drivers of the functions with these RDMA devices.
 struct ProviderRow {
@@ -131,6 +138,32 @@ const RdmaModules* rdma_modules_of(std::string_view kernel_driver, uint16_t vend
 bool is_rdma_module(std::string_view module) {
   return std::ranges::any_of(
       kRdmaRows, [&](const RdmaRow& each) { return module == each.modules.function || module == each.modules.rdma; });
+}
+
+std::vector<RdmaModule> rdma_modules() {
+  std::vector<RdmaModule> out;
+  for (const RdmaRow& row : kRdmaRows)
+    for (const std::string_view name : {row.modules.rdma, row.modules.former}) {
+      if (name.empty() || name == row.modules.function) continue;
+      RdmaModule* known = find_where(out, [&](const RdmaModule& each) { return each.name == name; });
+      if (known == nullptr) known = &out.emplace_back(RdmaModule{name, {}});
+      if (!contains(known->functions, row.modules.function)) known->functions.push_back(row.modules.function);
+    }
+  return out;
+}
+
+std::span<const NicVendor> nic_vendors() { return kVendors; }
+
+bool is_cloud_vendor(uint16_t vendor) {
+  return std::ranges::any_of(kVendors, [&](const NicVendor& each) {
+    return each.id == vendor && capabilities_of(each.driver).only_in_clouds;
+  });
+}
+
+bool has_both_link_layers(std::string_view pci_id) {
+  // Connect-IB; ConnectX-4 Lx, ConnectX-6 Dx, ConnectX-6 Lx
+  constexpr std::string_view kOneLayer[]{"15b3:1011", "15b3:1015", "15b3:101d", "15b3:101f"};
+  return pci_id.starts_with("15b3:") && !contains(kOneLayer, pci_id);
 }
 
 VerbsProvider verbs_provider_of(std::string_view kernel_driver) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace fabric {
 
@@ -31,6 +33,8 @@ struct Capabilities {
   std::string_view roce_switch{};
   // A function that a cloud makes for its instances: no driver of a physical one is public.
   bool only_in_clouds = false;
+  // On Ethernet, too, the node GUID of a virtual function is the one that its host has given it; zero: it gave none.
+  bool guid_by_host = false;
   // The parameters of devlink that switch the RDMA device of a function on and off; empty: there are none.
   std::string_view rdma_parameters{};
   // The command that shows the module of a port without a netdev; {device} is the RDMA device. Empty: ethtool -m alone.
@@ -45,12 +49,36 @@ struct RdmaModules {
   std::string_view function;  // the driver of its PCI function
   std::string_view rdma;      // the one that makes the RDMA device; may be the same
   unsigned most_ports = 0;    // a card that is split into more ports has no RDMA; 0: no such limit
+  std::string_view former{};  // the module that `rdma` has replaced
 };
 // Matches the driver that is bound, else the PCI ids. Null: not known as a NIC with RDMA.
 const RdmaModules* rdma_modules_of(std::string_view kernel_driver, uint16_t vendor, uint16_t device);
 
 // Whether a NIC needs the kernel module for RDMA.
 bool is_rdma_module(std::string_view module);
+
+// The kernel modules that only make the RDMA devices of functions with another driver, in a fixed order, each once with
+// the drivers of its functions: irdma with ice and i40e.
+struct RdmaModule {
+  std::string_view name;
+  std::vector<std::string_view> functions;
+};
+std::vector<RdmaModule> rdma_modules();
+
+// The vendors of NICs. One that was bought has a row for each of its names.
+struct NicVendor {
+  uint16_t id = 0;          // of PCI
+  std::string_view name;    // in small letters: "nvidia"
+  std::string_view driver;  // of the functions of its NICs
+};
+std::span<const NicVendor> nic_vendors();
+
+// Whether the vendor makes NICs for its own cloud alone (Capabilities::only_in_clouds).
+bool is_cloud_vendor(uint16_t vendor);
+
+// Whether a port of the NIC with these PCI ids ("15b3:1021") is in InfiniBand or in Ethernet mode, as it was
+// configured.
+bool has_both_link_layers(std::string_view pci_id);
 
 // The provider of libibverbs for the RDMA devices of this kernel driver: "mlx5" of libmlx5-rdmav34.so. Empty: unknown.
 // `former`: of rdma-core before the provider replaced it.

@@ -45,17 +45,6 @@ std::string driver_of(const Root& root, const std::string& folder) {
   return {};
 }
 
-// The ids of the function in `folder`, "15b3:1021". Empty: unknown.
-std::string pci_id_of(const Root& root, const std::string& folder) {
-  std::string id;
-  for (const char* file : {"/vendor", "/device"}) {
-    const std::string text = root.line_of(folder + file);  // "0x15b3"
-    if (!text.starts_with("0x")) return {};
-    append_item(id, text.substr(2), ":");
-  }
-  return id;
-}
-
 // The file's line. A missing file is silently absent; any other failure is noted under `subject`.
 std::optional<std::string> read_noted(const Root& root, const std::string& file, const char* subject, Port& port,
                                       PortPart part = PortPart::other) {
@@ -66,6 +55,16 @@ std::optional<std::string> read_noted(const Root& root, const std::string& file,
 }
 
 }  // namespace
+
+std::string pci_id_of(const Root& root, const std::string& folder) {
+  std::string id;
+  for (const char* file : {"/vendor", "/device"}) {
+    const std::string text = root.line_of(folder + file);  // "0x15b3"
+    if (!text.starts_with("0x")) return {};
+    append_item(id, text.substr(2), ":");
+  }
+  return id;
+}
 
 const nldev::Device* Context::device(const std::string& name) const { return find_in(netlink, name); }
 

@@ -29,6 +29,9 @@ struct Context {
   void note_unseen(const std::string& what);                                      // unless it is noted already
 };
 
+// The ids of the function in `folder`, "15b3:1021". Empty: unknown.
+std::string pci_id_of(const Root& root, const std::string& folder);
+
 // Adds a part of the port that could not be read to Port::unread.
 void note_unread(Port& port, PortPart part, std::string_view subject, const Error& failure);
 

@@ -5,6 +5,7 @@
 
 #include "kernel/netlink/devlink.h"
 #include "kernel/rdma/infiniband.h"
+#include "nic/capabilities.h"
 
 namespace fabric::scanning {
 namespace {
@@ -44,13 +45,12 @@ std::string physical_function_of(const Root& root, const std::string& function) 
 // a port, whose VPD has "SMDL=SW_MNG" (NVIDIA's fabricmanager looks for it; only root can read it). Without the VPD: an
 // InfiniBand function of two lanes, as on DGX B200; the slots of NICs have eight or more.
 bool is_nvlink_management(const Root& root, const std::string& function) {
-  if (root.line_of(function + "/vendor") != "0x15b3" || !root.line_of(function + "/class").starts_with("0x0207"))
-    return false;
+  const auto vendor = root.number_in<uint16_t>(function + "/vendor", 16);
+  if (vendor != kNvidiaNetworking || !root.line_of(function + "/class").starts_with("0x0207")) return false;
   const auto lanes = pci::parse_link_width(root.line_of(function + "/max_link_width"));
   if (!lanes || *lanes > kMostLanesOfManagement) return false;  // the VPD takes a while to read
   // In a guest the link of a virtual function may be as narrow.
-  if (const std::string id = root.line_of(function + "/device"); id.starts_with("0x"))
-    if (is_guests_function("15b3:" + id.substr(2))) return false;
+  if (is_guests_function(pci_id_of(root, function))) return false;
   if (*lanes <= 2) return true;
   const auto vpd = root.read(function + "/vpd");
   return vpd && vpd->find("SW_MNG") != std::string::npos;
@@ -62,7 +62,8 @@ bool is_nvlink_management(const Root& root, const std::string& function) {
 // them to root. Without it: another function of the NIC, in another slot, has a netdev, and this one has not even the
 // link-local GIDs that it would have with a netdev in another network namespace. Empty: it is not secondary.
 std::string multi_pf_primary(const Root& root, const std::string& function) {
-  if (root.line_of(function + "/vendor") != "0x15b3" || root.exists(function + "/physfn")) return {};
+  const auto vendor = root.number_in<uint16_t>(function + "/vendor", 16);
+  if (vendor != kNvidiaNetworking || root.exists(function + "/physfn")) return {};
   if (!root.names_in(function + "/net").empty()) return {};
   const std::string address = base_name(function), debug = "sys/kernel/debug/mlx5/";
   const auto first_word = [&](const std::string& file) {  // "0000:08:00.0 vhca 0x0"
@@ -96,13 +97,13 @@ std::string multi_pf_primary(const Root& root, const std::string& function) {
   return {};
 }
 
-// A virtual function to which the host has given no GUID has none, and on InfiniBand no LID. On Ethernet, mlx5 reads
-// the GUID of the function's vport (mlx5_query_node_guid(), drivers/infiniband/hw/mlx5/main.c, Linux 6.12): that of a
-// physical function is in the card. Other vendors have physical functions without one (EFA).
+// A virtual function to which the host has given no GUID has none, and on InfiniBand no LID. On Ethernet some drivers
+// read the GUID of the function (Capabilities::guid_by_host): that of a physical function is in the card. Other vendors
+// have physical functions without one (EFA).
 bool has_no_guid(const Root& root, const Port& port) {
   const std::string guid = root.line_of(infiniband::device_folder(port.rdma) + "/node_guid");
   if (guid.empty() || guid.find_first_not_of("0:") != std::string::npos) return false;
-  if (port.link_layer == LinkLayer::ethernet) return port.pci_id.starts_with("15b3:");
+  if (port.link_layer == LinkLayer::ethernet) return capabilities_of(port.kernel_driver).guid_by_host;
   return port.link_layer == LinkLayer::infiniband &&
          root.line_of(infiniband::port_folder(port.rdma, port.number) + "/lid") == "0xffff";
 }

@@ -49,7 +49,8 @@ bool lacks_verbs(const Root& root);
 // The device files for verbs, by RDMA device.
 std::map<std::string, VerbsFile> read_verbs_files(const Root& root);
 
-// Those of the modules of NICs without an RDMA device that are loaded, or built in with a folder in /sys/module.
+// The kernel modules that NICs without an RDMA device need, as far as they are loaded, or built in with a folder in
+// /sys/module.
 std::set<std::string> read_loaded_modules(const Root& root, const Topology& topology);
 
 }  // namespace fabric::host

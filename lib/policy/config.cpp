@@ -322,7 +322,7 @@ bool has_literal(std::string_view pattern) {
 }
 
 // Whether the entry names its ports: by a key of which each pattern has a part of a name. The domain of a PCI address
-// is none: most machines have a single one.
+// does not count, because most machines have a single one.
 bool names_ports(const Match& match) {
   const auto has_bus = [](std::string_view pattern) { return has_literal(pattern.substr(pattern.find(':') + 1)); };
   const auto all = [](const std::vector<std::string>& patterns, const auto& names) {
@@ -396,7 +396,7 @@ bool is_default(const Root& root, const std::string& file) {
   return file.empty() || file == config_file_below(root.path());
 }
 
-// Of kConfigFile below the root.
+// The files of kConfigFile below the root.
 Files default_files(const Root& root) {
   const std::string name = root.name_of(kConfigFile);
   return {root, name.substr(0, name.size() - std::string_view(kConfigFile).size())};
@@ -683,6 +683,7 @@ std::string wanted_config(const Policy& policy) {
     for (std::string* place :
          {&port.where, &port.traffic_origin, &port.cnp_origin, &port.profile_origin, &port.front_end_origin})
       place->clear();
+    if (!port.fabric_origin.empty()) port.fabric_origin = "given";  // else show_config() leaves the value out
   }
   return show_config(alone, {});
 }

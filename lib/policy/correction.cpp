@@ -7,6 +7,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "nic/capabilities.h"
 #include "policy/span.h"
 
 namespace fabric::config {
@@ -816,10 +817,8 @@ Values pci_ids(const Json& written) {
   std::ranges::replace(text, ',', ':');
   for (size_t at = text.find("0x"); at != std::string::npos; at = text.find("0x")) text.erase(at, 2);
   if (text.size() != 4) return {text};
-  // Four digits are a vendor or a device: NVIDIA, Broadcom, Intel, AMD, Amazon, Microsoft, Huawei, Alibaba, Marvell,
-  // Cornelis.
-  constexpr std::string_view kVendors[]{"15b3", "14e4", "8086", "1dd8", "1d0f", "1414", "19e5", "1ded", "1077", "434e"};
-  if (!contains(kVendors, text)) return {};
+  const auto number = parse_number<uint16_t>(text, 16);  // of a vendor, or of a device
+  if (!number || !contains(nic_vendors(), *number, &NicVendor::id)) return {};
   return {text + ":*"};
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "nic/capabilities.h"
 #include "setting/setting_table.h"
 
 namespace fabric::config {
@@ -162,21 +163,6 @@ constexpr std::string_view kNetdevNames[] = {"eth", "ens", "enp", "eno", "enP"};
 
 constexpr std::string_view kVerbsFiles[] = {"uverbs", "umad", "issm"};
 
-// Drivers of RDMA devices, and those of their netdevs, by which an entry matches.
-constexpr std::pair<std::string_view, std::string_view> kRdmaDrivers[] = {
-    {"mlx5_ib", "mlx5_core"}, {"mlx4_ib", "mlx4_core"},   {"bnxt_re", "bnxt_en"},  {"bng_re", "bng_en"},
-    {"irdma", "ice i40e"},    {"i40iw", "i40e"},          {"ionic_rdma", "ionic"}, {"qedr", "qede"},
-    {"mana_ib", "mana"},      {"hns_roce_hw_v2", "hns3"}, {"iw_cxgb4", "cxgb4"}};
-
-constexpr std::pair<std::string_view, std::string_view> kVendorDrivers[] = {
-    {"nvidia", "mlx5_core"}, {"mellanox", "mlx5_core"}, {"broadcom", "bnxt_en"}, {"intel", "ice"},     {"amd", "ionic"},
-    {"pensando", "ionic"},   {"amazon", "efa"},         {"huawei", "hns3"},      {"microsoft", "mana"}};
-
-std::vector<std::string> names_in(std::string_view list) {
-  const auto names = words(list);
-  return {names.begin(), names.end()};
-}
-
 // Why the name of a driver can match no port, and what to write.
 std::optional<PatternDoubt> driver_doubt(const std::string& pattern) {
   std::set<std::string_view> names;
@@ -190,13 +176,13 @@ std::optional<PatternDoubt> driver_doubt(const std::string& pattern) {
     return std::nullopt;
   std::string same = pattern;  // modprobe(8) takes "hns-roce-hw-v2", too
   std::ranges::replace(same, '-', '_');
-  for (const auto& [rdma, netdev] : kRdmaDrivers)
-    if (glob_match(same, std::string(rdma)))
-      return PatternDoubt{std::string(rdma) + " drives RDMA devices, and an entry matches by the driver of the netdev",
-                          names_in(netdev)};
-  for (const auto& [vendor, netdev] : kVendorDrivers)
-    if (glob_match(pattern, std::string(vendor)))
-      return PatternDoubt{std::string(vendor) + " is a vendor; the driver of its NICs counts", names_in(netdev)};
+  for (const RdmaModule& module : rdma_modules())
+    if (const std::string name(module.name); glob_match(same, name))
+      return PatternDoubt{name + " drives RDMA devices, and an entry matches by the driver of the netdev",
+                          {module.functions.begin(), module.functions.end()}};
+  for (const NicVendor& vendor : nic_vendors())
+    if (const std::string name(vendor.name); glob_match(pattern, name))
+      return PatternDoubt{name + " is a vendor; the driver of its NICs counts", {std::string(vendor.driver)}};
   if (pattern.find_first_of("*?[") != std::string::npos || is_like(pattern, kRdmaNames)) return std::nullopt;
   const Values near = known_words(pattern, known);
   if (near.size() != 1) return std::nullopt;

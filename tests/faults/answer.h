@@ -20,7 +20,7 @@ struct Answer {
   bool has_amounts = false;  // the fault can be planted harder
 
   [[nodiscard]] bool is_named(const Fault& fault) const;
-  // By its check, with at least its status.
+  // Its check reports the fault, with at least the status of the row.
   [[nodiscard]] bool is_named_at_least(const Fault& fault) const;
   // Findings of other checks, and of other subjects.
   [[nodiscard]] std::vector<Finding> false_alarms(const Fault& fault) const;

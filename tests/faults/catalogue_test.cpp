@@ -79,7 +79,7 @@ TEST(Healthy, IsSilent) {
   }
 }
 
-// Whatever the rule: its findings are listed as suppressed and do not count; after the end they count again.
+// Suppressed findings of any rule are listed and do not count; after the end they count again.
 TEST(CatalogueTable, EveryCheckCanBeSuppressedUntilADate) {
   constexpr int64_t kEnd = 1'800'000'000;
   std::set<std::string> done;
@@ -485,8 +485,8 @@ TEST(FixRows, HaveTheKindOfTheirWork) {
 // Messages of a log have facts as well ("the slot reports a fault"): only the steps have these words.
 TEST(FixRows, OfMessagesHaveTheKindOfTheirWork) {
   const Words words[]{{kHands,
-                       {"reseat", "replace", "plug in", "swap", "power-cycle", "power the node", "airflow", "fans",
-                        "use a slot", "in the bios", "firmware setup"}},
+                       {"reseat", "replace", "plug in", "swap", "power the node", "airflow", "fans", "use a slot",
+                        "in the bios", "firmware setup"}},
                       {Work::ends_jobs,
                        {"reset the gpu",
                         "reset all gpus",

@@ -10,6 +10,8 @@ import shutil
 import struct
 
 NO_GID = ':'.join(['0000'] * 8)
+# Beginnings of GIDs: of a netdev's MAC address, of an IPv4 address.
+LINK_LOCAL, MAPPED = 'fe80:0000:0000:0000:5aa2:e1ff:fe00', '0000:0000:0000:0000:0000:ffff'
 # PCI vendor, device and kernel driver of one NIC of each maker.
 NICS = {'mlx5': ('0x15b3', '0x1021', 'mlx5_core'), 'mlx5-vf': ('0x15b3', '0x101e', 'mlx5_core'), 'bluefield': ('0x15b3', '0xa2dc', 'mlx5_core'),
         'bnxt': ('0x14e4', '0x1750', 'bnxt_en'), 'ionic': ('0x1dd8', '0x1002', 'ionic'), 'i40e': ('0x8086', '0x37d0', 'i40e'),
@@ -29,6 +31,11 @@ GEN5 = ('32.0 GT/s PCIe', '16')
 def attribute(kind, value):
     """A netlink attribute."""
     return struct.pack('<HH', 4 + len(value), kind) + value + b'\0' * (-len(value) % 4)
+
+
+def device_of(port):
+    """The folder of the RDMA device of a port's folder."""
+    return os.path.dirname(os.path.dirname(port))
 
 
 class Tree:
@@ -131,8 +138,8 @@ class Tree:
 
     def gids(self, port, netdev, address='10.1.0.1'):
         a, b, c, d = map(int, address.split('.'))
-        self.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{(c << 8) + d:04x}', netdev)
-        self.gid(port, 1, f'0000:0000:0000:0000:0000:ffff:{(a << 8) + b:04x}:{(c << 8) + d:04x}', netdev)
+        self.gid(port, 0, f'{LINK_LOCAL}:{(c << 8) + d:04x}', netdev)
+        self.gid(port, 1, f'{MAPPED}:{(a << 8) + b:04x}:{(c << 8) + d:04x}', netdev)
 
     def netdev(self, nic, name, speed=400, carrier=True, mtu=9000, **more):
         folder = f'{nic}/net/{name}'
@@ -241,14 +248,21 @@ def installed_modules(tree, release, *modules):
     tree.file(f'{folder}/modules.dep', '\n'.join(lines))
 
 
-def modules(tree, model, maker, count=8, names='{maker}_{n}', netdevs='ens{n}', rate=400):
-    """A switch for each GPU and its NIC, half of them below each socket; the ports."""
-    out = []
+def gpu_switches(tree, model, count=8, ports=2, gpus=1, **more):
+    """Switches with a GPU, or two, below the first of their downstream ports, half of the switches below each socket. Of each: its number,
+    NUMA node and bus, and all its downstream ports. The caller adds the NICs."""
     for n in range(count):
-        numa = n * 2 // count
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        bus = 0x10 * (n + 1)
-        tree.gpu(below_gpu, bus + 3, model, numa)
+        numa, bus = n * 2 // count, 0x10 * (n + 1)
+        downstream = tree.switch(n, ports, numa, **more)
+        for which in range(gpus):
+            tree.gpu(downstream[which], bus + 3 + which, model, numa)
+        yield n, numa, bus, downstream
+
+
+def modules(tree, model, maker, count=8, names='{maker}_{n}', netdevs='ens{n}', rate=400):
+    """A switch for each GPU and its NIC; the ports."""
+    out = []
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, model, count):
         out.append(tree.roce(below_nic, bus + 4, names.format(maker=maker, n=n), netdevs.format(n=n + 1), n, maker, rate, numa))
     return out
 
@@ -286,25 +300,19 @@ def dual_port_second_unprovisioned(tree):
 
 def efa_no_nccl_ib_variables(tree):
     guest(tree, 'Amazon EC2', 'p6-b300.48xlarge')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        ports = tree.switch(n, 3, numa)
-        tree.gpu(ports[0], bus + 3, 'b300', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'b300', ports=3):
         for which in 0, 1:
             nic = tree.nic(ports[1 + which], bus + 4 + which, 'efa', numa)
             port = tree.rdma(nic, f'rdmap{bus + 4 + which}s0', 2 * n + which, 400, layer='Unspecified')
             for index in range(4):
                 os.unlink(tree.path(f'{port}/gids/{index}'))
-            tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{2 * n + which:04x}', '')
+            tree.gid(port, 0, f'{LINK_LOCAL}:{2 * n + which:04x}', '')
 
 
 def four_nics_eight_gpus(tree):
     """GPUs 1, 3, 4 and 6 share a switch with a NIC; each other GPU has a root port of its own."""
     beside = {1: 0, 3: 1, 4: 2, 6: 3}
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        ports = tree.switch(n, 2, numa)
-        tree.gpu(ports[0], bus + 3, 'h20', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'h20'):
         if n in beside:
             tree.roce(ports[1], bus + 4, f'mlx5_{beside[n]}', f'ens{beside[n]}np0', beside[n], numa=numa)
     tree.module('nvidia', 'nvidia_peermem')
@@ -324,11 +332,7 @@ def gdr_off_acs_on(tree):
 def names_of_host(tree, compute):
     """Four switches with two GPUs and a 400G NIC; 200G and 25G NICs below root ports of their own."""
     others = [name for name in range(9) if name not in compute]
-    for n in range(4):
-        numa, bus = n // 2, 0x10 * (n + 1)
-        ports = tree.switch(n, 3, numa)
-        for which in 0, 1:
-            tree.gpu(ports[which], bus + 3 + which, 'h100', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'h100', 4, ports=3, gpus=2):
         tree.roce(ports[2], bus + 5, f'mlx5_{compute[n]}', f'ens{compute[n]}', compute[n], numa=numa)
     for n, (name, rate) in enumerate(zip(others, (200, 200, 25, 25))):
         tree.roce(tree.root(0x80 + 0x10 * n, n % 2), 0x81 + 0x10 * n, f'mlx5_{name}', f'eno{name}', name, rate=rate, numa=n % 2, address=f'192.168.{name}.5')
@@ -345,10 +349,8 @@ def hca_names_host_b(tree):
 
 def ionic_no_route_between_rails(tree):
     addresses = {}
-    for n in range(8):
-        numa, bus, netdev = n // 4, 0x10 * (n + 1), f'benic{n + 1}p1'
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'mi300x'):
+        netdev = f'benic{n + 1}p1'
         addresses[netdev] = f'30.2.{n + 1}.1'
         tree.roce(below_nic, bus + 4, f'ionic_{n}', netdev, n, 'ionic', 200, numa, address=addresses[netdev])
     tree.addressing(addresses)
@@ -366,10 +368,7 @@ def ionic_provider_abi(tree):
 
 
 def ionic_rdma_blacklisted(tree):
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'mi300x'):
         tree.netdev(tree.nic(below_nic, bus + 4, 'ionic', numa), f'enp{n}s0')
     tree.module('ionic', 'amdgpu')
     tree.file('proc/modules', 'ionic 311296 0 - Live 0x0000000000000000\namdgpu 19718144 0 - Live 0x0000000000000000')
@@ -418,7 +417,7 @@ def mana_rate_einval(tree):
     port = mana(tree)
     os.unlink(tree.path(f'{port}/rate'))
     tree.refuse('sys/class/infiniband/mana_0/ports/1/rate', 22)
-    tree.file(f'{os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(port))))}/net/eth1/speed', '-1')
+    tree.file(f'{os.path.dirname(os.path.dirname(device_of(port)))}/net/eth1/speed', '-1')
 
 
 def on_priority_0(tree, ports, busy):
@@ -521,7 +520,7 @@ def rccl_hyperv_gdr_check(tree):
         nic = tree.function(f'sys/devices/pci01{n:02x}:00', f'01{n:02x}:00:02.0', '0x020700', '0x15b3', '0x101e', 'mlx5_core', numa)
         port = tree.rdma(nic, f'mlx5_ib{n}', n, 400, layer='InfiniBand')
         tree.files(port, lid=f'0x1{n}', sm_lid='0x1')
-        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+        tree.file(f'{port}/gids/0', f'{LINK_LOCAL}:{n:04x}')
     tree.module('amdgpu', 'mlx5_core')
 
 
@@ -553,12 +552,9 @@ def vm_acs_ats_half_bandwidth(tree):
 def efa_mlx5_uverbs_exposed(tree):
     """The pod: the device plugin has given it the eight EFA devices; a hostPath shows the verbs devices of two mlx5 functions as well."""
     guest(tree, 'Amazon EC2', 'p6-b200.48xlarge')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        ports = tree.switch(n, 2, numa)
-        tree.gpu(ports[0], bus + 3, 'h100', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'h100'):
         nic = tree.nic(ports[1], bus + 4, 'efa', numa)
-        tree.gid(tree.rdma(nic, f'rdmap{bus + 4}s0', n, 400, layer='Unspecified'), 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', '')
+        tree.gid(tree.rdma(nic, f'rdmap{bus + 4}s0', n, 400, layer='Unspecified'), 0, f'{LINK_LOCAL}:{n:04x}', '')
     for n in range(2):
         nic = tree.nic(tree.root(0xa0 + 0x10 * n), 0xa1 + 0x10 * n, 'mlx5')
         tree.rdma(nic, f'ibp{115 + n}s0f0', 20 + n, 400)
@@ -586,10 +582,7 @@ def virtual_netdev(tree, name, address='02:00:00:00:00', mtu=9000):
 
 def pod_gids_from_4(tree):
     """A pod with a macvlan netdev on each of four NICs; entries 0 to 3 of each GID table are the host's and other pods'."""
-    for n in range(4):
-        numa, bus = n // 2, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100', 4):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa)
         port = tree.rdma(nic, f'mlx5_{n}', n, 200)
         os.makedirs(os.path.join(tree.top, nic, 'net'))
@@ -598,17 +591,14 @@ def pod_gids_from_4(tree):
             for kind in 'types', 'ndevs':
                 tree.refuse(f'sys/class/infiniband/mlx5_{n}/ports/1/gid_attrs/{kind}/{index}', 22)
         tree.gids_of_both_versions(port, f'net{n + 1}', f'fe80:0000:0000:0000:a4ed:ccff:fe8b:{n:04x}',
-                                   f'0000:0000:0000:0000:0000:ffff:0a98:{4 * n:02x}0c', first=4)
+                                   f'{MAPPED}:0a98:{4 * n:02x}0c', first=4)
     tree.module('nvidia', 'nvidia_peermem')
     pod(tree, 4)
 
 
 def pod_gids_all_zero(tree):
     """A pod on the host's default network (a veth of Calico); the RDMA devices are shared with it, their netdevs are the host's."""
-    for n in range(2):
-        numa, bus = n, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'a100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'a100', 2):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa)
         tree.rdma(nic, f'mlx5_{n}', n, 100)
         os.makedirs(os.path.join(tree.top, nic, 'net'))
@@ -660,11 +650,7 @@ def fec_not_negotiated(tree):
 
 def bond_one_queue_pair(tree):
     """Four RoCE bonds of two 100 Gb/s ports each, and eight GPUs."""
-    for n in range(4):
-        numa, bus = n // 2, 0x10 * (n + 1)
-        ports = tree.switch(n, 3, numa)
-        for which in 0, 1:
-            tree.gpu(ports[which], bus + 3 + which, 'a100', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'a100', 4, ports=3, gpus=2):
         first, second = (tree.nic(ports[2], bus + 5, 'mlx5', numa, slot=f'00.{f}') for f in (0, 1))
         port = tree.rdma(first, f'mlx5_bond_{n}', n, 100)
         members = [f'ens{n + 1}f{f}np{f}' for f in (0, 1)]
@@ -676,16 +662,13 @@ def bond_one_queue_pair(tree):
         tree.files(f'sys/devices/virtual/net/bond{n}/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1',
                    mii_status='up', miimon='100')
         tree.gids_of_both_versions(port, f'bond{n}', f'fe80:0000:0000:0000:0ac0:ebff:feda:{n:04x}',
-                                   f'0000:0000:0000:0000:0000:ffff:c800:d1{n:02x}')
+                                   f'{MAPPED}:c800:d1{n:02x}')
     tree.module('nvidia', 'nvidia_peermem', 'bonding')
 
 
 def dual_plane_vfs(tree):
     """The pod: for each GPU a virtual function of each port of its NIC; ports 0 are in plane 0, ports 1 in plane 1."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'b300'):
         for plane in 0, 1:
             nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa, slot=f'00.{2 + plane}')
             name = f'net{2 * n + plane + 1}'
@@ -714,14 +697,11 @@ def rccl_iommu_translated(tree):
 
 def bnxt_ipv6_gids(tree):
     """Eight Broadcom NICs with IPv6 addresses only."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'mi300x'):
         nic = tree.nic(below_nic, bus + 4, 'bnxt', numa)
         port = tree.rdma(nic, f'bnxt_re{n}', n, 400)
         tree.netdev(nic, f'ens{n + 1}np0')
-        tree.gids_of_both_versions(port, f'ens{n + 1}np0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}',
+        tree.gids_of_both_versions(port, f'ens{n + 1}np0', f'{LINK_LOCAL}:{n:04x}',
                                    f'fd93:16d3:59b6:{n:04x}:5aa2:e1ff:fe00:{n:04x}')
     tree.module('amdgpu', 'bnxt_en', 'bnxt_re')
 
@@ -734,7 +714,7 @@ def socket_direct_one_subnet(tree):
         tree.gpu(tree.root(bus + 0x10, n), bus + 0x11, 'a100', n, link=('16.0 GT/s PCIe', '16'))
         netdev = f'ens{n + 1}f0'
         port = tree.roce(tree.root(bus, n), bus + 1, f'mlx5_{n}', netdev, 0, rate=100, numa=n, address=f'10.1.1.{n + 1}')
-        tree.file(f'{os.path.dirname(os.path.dirname(port))}/node_guid', f'5aa2:e103:0000:000{n}')
+        tree.file(f'{device_of(port)}/node_guid', f'5aa2:e103:0000:000{n}')
         addresses[netdev] = f'10.1.1.{n + 1}'
     for name in 'all', 'default', *addresses:
         tree.files(f'proc/sys/net/ipv4/conf/{name}', arp_ignore=0, arp_announce=0, arp_filter=0, rp_filter=0)
@@ -820,10 +800,7 @@ def more_ports(tree, port, numbers, active, rate=200):
 def cx8_four_planes(tree):
     """Healthy: eight ConnectX-8 with four planes (multiport E-Switch). One RDMA device a NIC, with 12 ports: 3, 6, 9 and 12 are the planes,
     the others are those of representors."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'b300'):
         functions = [tree.nic(below_nic, bus + 4, 'mlx5', numa, slot=f'00.{plane}') for plane in range(4)]
         for function in functions:
             tree.file(f'{function}/device', '0x1023')
@@ -838,13 +815,10 @@ def cx8_four_planes(tree):
 
 def vf_node_guid_zero(tree):
     """The pod: two virtual functions whose administrative MAC address was never set."""
-    for n in range(2):
-        bus = 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, bus + 3, 'a100', n)
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'a100', 2):
         nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', n, slot='00.2')
         port = tree.rdma(nic, f'mlx5_{8 + n}', n, 25)
-        tree.files(os.path.dirname(os.path.dirname(port)), node_guid='0000:0000:0000:0000', sys_image_guid='0c42:a103:00c6:cf52')
+        tree.files(device_of(port), node_guid='0000:0000:0000:0000', sys_image_guid='0c42:a103:00c6:cf52')
         tree.netdev(nic, f'net{n + 1}', 25)
         tree.gids(port, f'net{n + 1}', f'192.168.{102 + n}.10')
     tree.module('nvidia', 'nvidia_peermem')
@@ -877,11 +851,11 @@ def bond_of_two_nics(tree):
             tree.file(f'{nic}/device', ('0x101d', '0x1017')[card])
             members.append((nic, f'enp{bus}s0f{n}np{n}'))
             port = tree.rdma(nic, f'mlx5_{2 * card + n}', 2 * card + n, 25)
-            tree.file(f'{os.path.dirname(os.path.dirname(port))}/sys_image_guid', f'5aa2:e103:0000:00{card}0')
+            tree.file(f'{device_of(port)}/sys_image_guid', f'5aa2:e103:0000:00{card}0')
             tree.netdev(nic, members[-1][1], 25)
             tree.link(f'{nic}/net/{members[-1][1]}/master', 'sys/devices/virtual/net/bond0')
             tree.file(f'{nic}/net/{members[-1][1]}/bonding_slave/state', 'active')
-            tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', '0000:0000:0000:0000:0000:ffff:0a01:0105')
+            tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', f'{MAPPED}:0a01:0105')
     virtual_netdev(tree, 'bond0')
     tree.files('sys/devices/virtual/net/bond0/bonding', slaves=' '.join(name for _, name in members), mode='802.3ad 4',
                xmit_hash_policy='layer3+4 1', mii_status='up', miimon='100')
@@ -923,7 +897,7 @@ def spark_second_port_mtu(tree):
     for domain, nic, rdma, netdev in spark_nics(tree, 1):
         port = tree.rdma(nic, rdma, domain, 200)
         tree.netdev(nic, netdev, 200, mtu=1500 if domain else 9000)
-        texts = [f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{domain}', '0000:0000:0000:0000:0000:ffff:0a0a:0101']
+        texts = [f'{LINK_LOCAL}:000{domain}', f'{MAPPED}:0a0a:0101']
         tree.gids_of_both_versions(port, netdev, *texts[:1 if domain else 2])
 
 
@@ -938,7 +912,7 @@ def oke_pod_ipv6_disabled(tree):
         nic = tree.function(root, f'{n:04x}:01:00.0', '0x020000', *NICS['mlx5'], numa=numa)
         port = tree.rdma(nic, f'mlx5_{n}', n, 400)
         tree.netdev(nic, f'rdma{n}', 400)
-        tree.gids_of_both_versions(port, f'rdma{n}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+        tree.gids_of_both_versions(port, f'rdma{n}', f'{LINK_LOCAL}:{n:04x}')
         tree.file(f'proc/sys/net/ipv6/conf/rdma{n}/disable_ipv6', '1')
     for name in 'all', 'default':
         tree.file(f'proc/sys/net/ipv6/conf/{name}/disable_ipv6', '1')
@@ -1000,10 +974,7 @@ def containerd_memlock_8m(tree):
 def nic_lost(tree, pci, driver):
     """Eight GPUs with a NIC each; the function `pci`, in the place of the fourth NIC, has neither an RDMA device nor a netdev."""
     lost = int(pci[5:7], 16)
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100'):
         if n == 3:
             tree.function(below_nic, pci, '0x020000', '0x15b3', '0x1021', driver, numa)
         else:
@@ -1036,10 +1007,7 @@ def efa_p2p_none(tree):
     """A P5 instance with the driver of NVIDIA that is not open: the driver of EFA has found no provider of peer-to-peer memory."""
     tree.file('proc/sys/kernel/osrelease', '5.15.0-1078-aws')
     guest(tree, 'Amazon EC2', 'p5.48xlarge')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        ports = tree.switch(n, 5, numa)
-        tree.gpu(ports[0], bus + 3, 'h100', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'h100', ports=5):
         for which in range(4):
             nic = tree.nic(ports[1 + which], bus + 4 + which, 'efa', numa)
             tree.file(f'{nic}/device', '0xefa1')
@@ -1047,7 +1015,7 @@ def efa_p2p_none(tree):
             port = tree.rdma(nic, f'rdmap{bus + 4 + which}s0', 4 * n + which, 100, layer='Unspecified')
             for index in range(4):
                 os.unlink(tree.path(f'{port}/gids/{index}'))
-            tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{4 * n + which:04x}', '')
+            tree.gid(port, 0, f'{LINK_LOCAL}:{4 * n + which:04x}', '')
     tree.module('nvidia', 'efa', 'ib_core', 'ib_uverbs')
     tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC 2024')
 
@@ -1065,10 +1033,8 @@ def spark_second_controller_x2(tree):
 
 def ib_card_mlx5_ib_missing(tree):
     """Two ConnectX-6 for InfiniBand only: mlx5_core is loaded from the initramfs, which does not have mlx5_ib. No RDMA device, no netdev."""
-    for n in range(2):
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'a100', n)
-        tree.function(below_nic, f'0000:{0x14 + 0x10 * n:02x}:00.0', '0x020700', '0x15b3', '0x101b', 'mlx5_core', n)
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'a100', 2):
+        tree.function(below_nic, f'0000:{bus + 4:02x}:00.0', '0x020700', '0x15b3', '0x101b', 'mlx5_core', n)
     tree.module('mlx5_core', 'nvidia')
     tree.file('proc/modules', 'mlx5_core 1634304 0 - Live 0x0000000000000000\nnvidia 56598528 0 - Live 0x0000000000000000')
 
@@ -1115,10 +1081,7 @@ def vf_gid_of_old_mac(tree):
     """Virtual functions whose MAC address was set while mlx5_ib registered the RDMA device: the default GIDs are those of the random
     address before; the GIDs of the IPv6 and IPv4 addresses follow."""
     tree.file('proc/sys/kernel/osrelease', '6.17.0-1008-nvidia')
-    for n in range(2):
-        bus = 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, bus + 3, 'h100', n)
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'h100', 2):
         nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', n, slot='00.2')
         port = tree.rdma(nic, f'mlx5_{n}', n, 400)
         tree.netdev(nic, f'ens{n + 1}v0', 400)
@@ -1126,7 +1089,7 @@ def vf_gid_of_old_mac(tree):
         for index in range(4, 8):
             tree.file(f'{port}/gids/{index}', NO_GID)
         tree.gids_of_both_versions(port, f'ens{n + 1}v0', f'fe80:0000:0000:0000:a4ed:ccff:fe8b:19{n:02x}',
-                                   f'fe80:0000:0000:0000:5aa2:e1ff:fe00:00{mac}', f'0000:0000:0000:0000:0000:ffff:0a01:0{n}01')
+                                   f'{LINK_LOCAL}:00{mac}', f'{MAPPED}:0a01:0{n}01')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
 
@@ -1148,17 +1111,14 @@ def spurd_memlock_8m(tree):
 def oci_roce_without_address(tree):
     """A BM.GPU4.8 of Oracle Cloud without the agent's plugins for RDMA: the ports of the cluster network have links and no addresses."""
     tree.files('sys/class/dmi/id', sys_vendor='Oracle Corporation', product_name='ORACLE SERVER E4-2c', chassis_asset_tag='OracleCloud.com')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        ports = tree.switch(n, 2, numa)
-        tree.gpu(ports[0], bus + 3, 'a100', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'a100'):
         for which in 0, 1:
             name = 2 * n + which
             nic = tree.nic(ports[1], bus + 4, 'mlx5', numa, slot=f'00.{which}')
             tree.file(f'{nic}/device', '0x1019')
             port = tree.rdma(nic, f'mlx5_{name}', name, 100)
             tree.netdev(nic, f'rdma{name}', 100)
-            tree.gids_of_both_versions(port, f'rdma{name}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}')
+            tree.gids_of_both_versions(port, f'rdma{name}', f'{LINK_LOCAL}:{name:04x}')
     tree.roce(tree.root(0xc0), 0xc1, 'mlx5_16', 'eth0', 16, rate=25, address='10.0.0.5')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
@@ -1166,14 +1126,11 @@ def oci_roce_without_address(tree):
 def nebius_vpc_nic(tree):
     """A virtual machine with eight GPUs and the eight InfiniBand NICs beside them; mlx5_12 is a virtual function for the VPC's network."""
     guest(tree, 'QEMU', 'Standard PC (Q35 + ICH9, 2009)')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100'):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
         port = tree.rdma(nic, f'mlx5_{n}', n, 400, layer='InfiniBand')
         tree.files(port, lid=f'0x{0x101 + n:x}', sm_lid='0x1')
-        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+        tree.file(f'{port}/gids/0', f'{LINK_LOCAL}:{n:04x}')
     tree.roce(tree.root(0xc0), 0xc1, 'mlx5_12', 'eth0', 12, maker='mlx5-vf', rate=100, address='10.0.0.5')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
@@ -1220,26 +1177,22 @@ def h4d_irdma_gids(tree):
     port = tree.rdma(nic, 'irdma0', 1, 200)
     tree.file(f'{port}/lid', '0x1')
     tree.netdev(nic, 'eth1', 200, mtu=8896)
-    tree.gid(port, 0, 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', 'eth1')
-    tree.gid(port, 1, '0000:0000:0000:0000:0000:ffff:c0a8:4004', 'eth1')
+    tree.gid(port, 0, f'{LINK_LOCAL}:0002', 'eth1')
+    tree.gid(port, 1, f'{MAPPED}:c0a8:4004', 'eth1')
     tree.module('idpf', 'irdma', 'ib_core', 'ib_uverbs')
 
 
 def efa_zero_guid(tree):
     """Healthy: the EFA devices of a P4d instance have no GUID and no version of a firmware."""
     guest(tree, 'Amazon EC2', 'p4d.24xlarge')
-    for n in range(4):
-        numa, bus = n // 2, 0x10 * (n + 1)
-        ports = tree.switch(n, 3, numa)
-        for which in 0, 1:
-            tree.gpu(ports[which], bus + 3 + which, 'a100', numa)
+    for n, numa, bus, ports in gpu_switches(tree, 'a100', 4, ports=3, gpus=2):
         nic = tree.nic(ports[2], bus + 5, 'efa', numa)
         tree.files(nic, device='0xefa0', p2p='NVIDIA')
         port = tree.rdma(nic, f'rdmap{bus}s27', n, 100, layer='Unspecified')
-        tree.files(os.path.dirname(os.path.dirname(port)), node_guid='0000:0000:0000:0000', sys_image_guid='0000:0000:0000:0000', fw_ver='0.0.0.0')
+        tree.files(device_of(port), node_guid='0000:0000:0000:0000', sys_image_guid='0000:0000:0000:0000', fw_ver='0.0.0.0')
         for index in range(4):
             os.unlink(tree.path(f'{port}/gids/{index}'))
-        tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', '')
+        tree.gid(port, 0, f'{LINK_LOCAL}:{n:04x}', '')
     tree.module('nvidia', 'efa', 'ib_core', 'ib_uverbs')
 
 
@@ -1276,7 +1229,7 @@ def gb300_no_issm(tree):
         nic = tree.function(grace(tree, numa, domain), f'{domain:04x}:01:00.0', '0x020700', '0x15b3', '0x1023', 'mlx5_core', numa)
         port = tree.rdma(nic, f'mlx5_{n}', n, 400, layer='InfiniBand')
         tree.files(port, lid=f'0x{0x21 + n:x}', sm_lid='0x1', cap_mask='0xa751ec48')
-        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+        tree.file(f'{port}/gids/0', f'{LINK_LOCAL}:{n:04x}')
         tree.files(f'{nic}/infiniband_mad/umad{n}', ibdev=f'mlx5_{n}', port=1)
         tree.link(f'sys/class/infiniband_mad/umad{n}', f'{nic}/infiniband_mad/umad{n}')
         tree.file(f'dev/infiniband/umad{n}')
@@ -1286,10 +1239,7 @@ def gb300_no_issm(tree):
 
 def bond_of_two_400g(tree):
     """Eight ConnectX-8 with two ports of 400 Gb/s in a RoCE bond, one beside each GPU."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'b300'):
         first, second = (tree.nic(below_nic, bus + 4, 'mlx5', numa, slot=f'00.{f}', link=('64.0 GT/s PCIe', '16')) for f in (0, 1))
         port = tree.rdma(first, f'mlx5_bond_{n}', n, 400)
         members = [f'ens{n + 1}f{f}np{f}' for f in (0, 1)]
@@ -1303,7 +1253,7 @@ def bond_of_two_400g(tree):
         tree.files(f'sys/devices/virtual/net/bond{n}/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1',
                    mii_status='up', miimon='100')
         tree.gids_of_both_versions(port, f'bond{n}', f'fe80:0000:0000:0000:0ac0:ebff:feda:{n:04x}',
-                                   f'0000:0000:0000:0000:0000:ffff:c800:d1{n:02x}')
+                                   f'{MAPPED}:c800:d1{n:02x}')
     tree.module('nvidia', 'nvidia_peermem', 'bonding')
 
 
@@ -1337,8 +1287,8 @@ def ninth_port_infiniband(tree):
             else:
                 port = tree.rdma(nic, f'mlx5_{name}', name, 200)
                 tree.netdev(nic, f'enp{bus}s0f{f}np{f}', 200)
-                tree.gids_of_both_versions(port, f'enp{bus}s0f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                           f'0000:0000:0000:0000:0000:ffff:0a02:0{name}05')
+                tree.gids_of_both_versions(port, f'enp{bus}s0f{f}np{f}', f'{LINK_LOCAL}:{name:04x}',
+                                           f'{MAPPED}:0a02:0{name}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
 
 
@@ -1361,7 +1311,7 @@ def spark_pfc_lost(tree):
     for domain, nic, rdma, netdev in spark_nics(tree, 0):
         port = tree.rdma(nic, rdma, domain, 200)
         tree.netdev(nic, netdev, 200)
-        tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{domain}', f'0000:0000:0000:0000:0000:ffff:0a0a:0{domain}01')
+        tree.gids_of_both_versions(port, netdev, f'{LINK_LOCAL}:000{domain}', f'{MAPPED}:0a0a:0{domain}01')
         tree.dcb(netdev, [], {})
         tree.statistics(netdev, *prio_statistics(rx_prio0_bytes=8_000_000_000, rx_prio0_packets=1_950_000, tx_prio0_bytes=8_000_000_000,
                                                  tx_prio0_packets=1_950_000))
@@ -1377,7 +1327,7 @@ def spark_loss(tree):
     for domain, nic, rdma, netdev in spark_nics(tree, 0):
         port = tree.rdma(nic, rdma, domain, 200)
         tree.netdev(nic, netdev, 200, mtu=1500)
-        tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{domain}', f'0000:0000:0000:0000:0000:ffff:0a0a:0{domain}01')
+        tree.gids_of_both_versions(port, netdev, f'{LINK_LOCAL}:000{domain}', f'{MAPPED}:0a0a:0{domain}01')
         tree.dcb(netdev, [], {})
         tree.statistics(netdev, *prio_statistics(rx_prio0_bytes=90_000_000_000, rx_prio0_packets=85_000_000, tx_prio0_bytes=90_000_000_000,
                                                  tx_prio0_packets=85_000_000))
@@ -1392,10 +1342,7 @@ def spark_loss(tree):
 
 def pkey_limited(tree):
     """Eight InfiniBand NICs; the first P_Key of one of them has no membership bit."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'b300'):
         port = infiniband(tree, tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700'), f'mlx5_{n}', n)
         if n == 5:
             tree.file(f'{port}/pkeys/0', '0x7fff')
@@ -1460,12 +1407,9 @@ def mi300x_vm_polling(tree):
 def global_tclass_236(tree):
     """Eight ConnectX-7 whose driver puts traffic class 236 on all queue pairs of the kernel's path. The policy: DSCP 59, priority 5."""
     ports = []
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100'):
         port = tree.roce(below_nic, bus + 4, f'mlx5_{n + 1}', f'eth{n + 1}', n + 1, numa=numa)
-        device = os.path.dirname(os.path.dirname(port))
+        device = device_of(port)
         tree.file(f'{device}/tc/1/traffic_class', 'Global tclass=236')
         for side in 'rp', 'np':  # the driver with tc/ has these, too
             tree.files(f'{os.path.dirname(os.path.dirname(device))}/net/eth{n + 1}/ecn/roce_{side}/enable',
@@ -1522,8 +1466,8 @@ def oci_a100_numa_8(tree):
                 tree.file(f'{nic}/device', '0x1019')
                 port = tree.rdma(nic, f'mlx5_{name}', name, 100)
                 tree.netdev(nic, f'rdma{name}', 100, mtu=4220)
-                tree.gids_of_both_versions(port, f'rdma{name}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                           f'0000:0000:0000:0000:0000:ffff:c0a8:{name:02x}05')
+                tree.gids_of_both_versions(port, f'rdma{name}', f'{LINK_LOCAL}:{name:04x}',
+                                           f'{MAPPED}:c0a8:{name:02x}05')
         bus += 0x20
     for name, numa, number in ((0, 2, 0xa0), (9, 6, 0xb0)):
         nic = tree.nic(tree.root(number, numa), number + 1, 'mlx5', numa)
@@ -1531,8 +1475,8 @@ def oci_a100_numa_8(tree):
         port = tree.rdma(nic, f'mlx5_{name}', name, 100)
         tree.file(f'{port}/rate', '50 Gb/sec (2X EDR)')
         tree.netdev(nic, f'eth{name // 9}', 50)
-        tree.gids_of_both_versions(port, f'eth{name // 9}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                   f'0000:0000:0000:0000:0000:ffff:0a00:{name:02x}05')
+        tree.gids_of_both_versions(port, f'eth{name // 9}', f'{LINK_LOCAL}:{name:04x}',
+                                   f'{MAPPED}:0a00:{name:02x}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
 
@@ -1556,7 +1500,7 @@ def mi355x_ionic_and_bnxt(tree):
         port = tree.rdma(nic, f'rocep193s0f{f}', 20 + f, 200)
         tree.netdev(nic, f'enp193s0f{f}np{f}', 200)
         tree.gids_of_both_versions(port, f'enp193s0f{f}np{f}', f'fe80:0000:0000:0000:7ec2:55ff:feba:ff8{8 + f}',
-                                   f'0000:0000:0000:0000:0000:ffff:0a0{f}:0105')
+                                   f'{MAPPED}:0a0{f}:0105')
     tree.module('ionic', 'ionic_rdma', 'bnxt_en', 'bnxt_re', 'amdgpu')
 
 
@@ -1579,8 +1523,8 @@ def h200_ethernet_beside_gpu(tree):
                 tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
             tree.netdev(nic, f'ens{n + 1}f{f}np{f}', 100, carrier=up, mtu=1500)
             if up:
-                tree.gids_of_both_versions(port, f'ens{n + 1}f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                           f'0000:0000:0000:0000:0000:ffff:0a14:{name:02x}05')
+                tree.gids_of_both_versions(port, f'ens{n + 1}f{f}np{f}', f'{LINK_LOCAL}:{name:04x}',
+                                           f'{MAPPED}:0a14:{name:02x}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
 
 
@@ -1588,24 +1532,21 @@ def oci_h100(tree):
     """A BM.GPU.H100.8: eight ConnectX-7 with two ports, mlx5_2 to mlx5_17, and mlx5_0 for the front
     end; the root port above the latter, and its NIC."""
     tree.files('sys/class/dmi/id', sys_vendor='Oracle Corporation', product_name='ORACLE SERVER X9-2c', chassis_asset_tag='OracleCloud.com')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100'):
         for f in range(2):
             name = 2 + 2 * n + f
             nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, slot=f'00.{f}')
             port = tree.rdma(nic, f'mlx5_{name}', name, 200)
             tree.netdev(nic, f'rdma{2 * n + f}', 200, mtu=4220)
-            tree.gids_of_both_versions(port, f'rdma{2 * n + f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                       f'0000:0000:0000:0000:0000:ffff:c0a8:{name:02x}05')
+            tree.gids_of_both_versions(port, f'rdma{2 * n + f}', f'{LINK_LOCAL}:{name:04x}',
+                                       f'{MAPPED}:c0a8:{name:02x}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
     above = tree.root(0xa0)
     nic = tree.nic(above, 0xa1, 'mlx5')
     tree.file(f'{nic}/device', '0x101d')
     port = tree.rdma(nic, 'mlx5_0', 0, 100)
     tree.netdev(nic, 'eth0', 100)
-    tree.gids_of_both_versions(port, 'eth0', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:aa00', '0000:0000:0000:0000:0000:ffff:0a00:0005')
+    tree.gids_of_both_versions(port, 'eth0', f'{LINK_LOCAL}:aa00', f'{MAPPED}:0a00:0005')
     return above, nic
 
 
@@ -1625,7 +1566,7 @@ def oci_siw(tree):
     tree.file('proc/sys/kernel/osrelease', '5.15.0-1087-oracle')
     _, prime = oci_h100(tree)
     port = tree.rdma(prime, 'siw_eth0', 99, 100, node_type='4: RNIC', counters=False)
-    device = os.path.dirname(os.path.dirname(port))
+    device = device_of(port)
     for name in 'fw_ver', 'board_id', 'hca_type':
         os.unlink(tree.path(f'{device}/{name}'))
     tree.file(f'{port}/gids/0', '58a2:e100:0012:0000:0000:0000:0000:0000')
@@ -1710,8 +1651,8 @@ def gb200_nic_map(tree):
         nic = tree.function(grace(tree, numa, domain), f'{domain:04x}:03:00.0', '0x020000', *NICS['bluefield'], numa=numa)
         port = tree.rdma(nic, f'mlx5_{name}', name, 400)
         tree.netdev(nic, f'enP{domain}p3s0np0', 400)
-        tree.gids_of_both_versions(port, f'enP{domain}p3s0np0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                   f'0000:0000:0000:0000:0000:ffff:0a02:0{name}05')
+        tree.gids_of_both_versions(port, f'enP{domain}p3s0np0', f'{LINK_LOCAL}:{name:04x}',
+                                   f'{MAPPED}:0a02:0{name}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
 
 
@@ -1733,10 +1674,7 @@ def tx_pfc_of_reader(tree):
 
 def vf_data_path(tree):
     """Healthy: RoCE runs over one virtual function of each NIC, which the host itself uses; the ports of the PFs are disabled."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'b300', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'b300'):
         pf = tree.nic(below_nic, bus + 4, 'mlx5', numa)
         tree.files(pf, device='0x1023', sriov_numvfs=1, sriov_totalvfs=8)
         tree.rdma(pf, f'mlx5_{n}', n, 400, state=('1: DOWN', '3: Disabled'))
@@ -1746,16 +1684,13 @@ def vf_data_path(tree):
         tree.link(f'{pf}/virtfn0', vf)
         port = tree.rdma(vf, f'roce_vf_r{n}', 20 + n, 400)
         tree.netdev(vf, f'ens{n + 1}v0', 400)
-        tree.gids_of_both_versions(port, f'ens{n + 1}v0', f'fe80:0000:0000:0000:5aa2:e1ff:fe01:{n:04x}', f'0000:0000:0000:0000:0000:ffff:0a01:{n:02x}05')
+        tree.gids_of_both_versions(port, f'ens{n + 1}v0', f'fe80:0000:0000:0000:5aa2:e1ff:fe01:{n:04x}', f'{MAPPED}:0a01:{n:02x}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
 
 def infiniband_without_ipoib(tree):
     """Healthy: eight ConnectX-7 for InfiniBand without IPoIB, whose netdevs are down, and two ConnectX-6 with one of two Ethernet ports in use."""
-    for n, name in enumerate((0, 3, 4, 5, 6, 9, 10, 11)):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for name, (n, numa, bus, (_, below_nic)) in zip((0, 3, 4, 5, 6, 9, 10, 11), gpu_switches(tree, 'h100')):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
         infiniband(tree, nic, f'mlx5_{name}', name)
         tree.netdev(nic, f'ibp{bus + 4}s0', 400, carrier=False, mtu=4092)
@@ -1768,8 +1703,8 @@ def infiniband_without_ipoib(tree):
             port = tree.rdma(nic, f'mlx5_{name}', name, 100, state=('1: DOWN', '3: Disabled') if f else ('4: ACTIVE', '5: LinkUp'))
             tree.netdev(nic, f'enp{bus}s0f{f}np{f}', 100, carrier=not f, mtu=1500)
             if not f:
-                tree.gids_of_both_versions(port, f'enp{bus}s0f0np0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}',
-                                           f'0000:0000:0000:0000:0000:ffff:0a03:0{name}05')
+                tree.gids_of_both_versions(port, f'enp{bus}s0f0np0', f'{LINK_LOCAL}:{name:04x}',
+                                           f'{MAPPED}:0a03:0{name}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib')
 
 
@@ -1807,7 +1742,7 @@ def gb300_xdr_and_bluefield(tree):
         nic = tree.function(above, f'0016:01:00.{f}', '0x020000', *NICS['bluefield'], numa=1)
         port = tree.rdma(nic, f'roceP22p1s0f{f}', 20 + f, 200)
         tree.netdev(nic, f'enP22s22f{f}np{f}', 200)
-        tree.gids_of_both_versions(port, f'enP22s22f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:001{f}', f'0000:0000:0000:0000:0000:ffff:0a14:0{f}05')
+        tree.gids_of_both_versions(port, f'enP22s22f{f}np{f}', f'{LINK_LOCAL}:001{f}', f'{MAPPED}:0a14:0{f}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
 
 
@@ -1826,7 +1761,7 @@ def gb200_vrf_rails(tree):
         virtual_netdev(tree, vrf, mtu=65575)
         tree.file(f'sys/devices/virtual/net/{vrf}/uevent', f'DEVTYPE=vrf\nINTERFACE={vrf}\nIFINDEX={tree.index}')
         tree.link(f'{nic}/net/{netdev}/master', f'sys/devices/virtual/net/{vrf}')
-        tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'fc01:0000:0003:000{n}:0000:0000:0000:0005')
+        tree.gids_of_both_versions(port, netdev, f'{LINK_LOCAL}:{n:04x}', f'fc01:0000:0003:000{n}:0000:0000:0000:0005')
         for name, number, more in ((vrf, tree.index, attribute(18, attribute(1, b'vrf\0') + attribute(2, attribute(1, struct.pack('<I', table))))),
                                    (netdev, index, attribute(10, struct.pack('<I', tree.index)))):
             links.append(struct.pack('<BxHiII', 0, 1, number, 0x11043, 0) + attribute(3, name.encode() + b'\0') + attribute(4, struct.pack('<I', 9000))
@@ -1878,10 +1813,10 @@ def multi_pf_one_netdev(tree):
         tree.gpu(tree.root(0x40 + 0x10 * n, n), 0x41 + 0x10 * n, 'h100', n)
         nic = tree.nic(tree.root(0x07 + 0x70 * n, n), 0x08 + 0x70 * n, 'mlx5', n)
         port = tree.rdma(nic, f'mlx5_{n}', 1, 400, state=('4: ACTIVE', '5: LinkUp') if n == 0 else ('1: DOWN', '3: Disabled'))
-        tree.file(f'{os.path.dirname(os.path.dirname(port))}/node_guid', f'5aa2:e103:0000:000{n + 1}')
+        tree.file(f'{device_of(port)}/node_guid', f'5aa2:e103:0000:000{n + 1}')
         if n == 0:
             tree.netdev(nic, 'eth2', 400)
-            tree.gids_of_both_versions(port, 'eth2', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', '0000:0000:0000:0000:0000:ffff:0a01:0205')
+            tree.gids_of_both_versions(port, 'eth2', f'{LINK_LOCAL}:0002', f'{MAPPED}:0a01:0205')
         else:
             os.makedirs(os.path.join(tree.top, nic, 'net'))
     tree.files('sys/kernel/debug/mlx5/0000:08:00.0/multi-pf', group_id='0x00000101', primary='0000:08:00.0 vhca 0x0', secondary_0='0000:78:00.0 vhca 0x2')
@@ -1934,16 +1869,13 @@ def hns_bond_four_ports(tree):
     tree.file('sys/devices/virtual/net/bond0/speed', 100000)
     tree.files('sys/devices/virtual/net/bond0/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
                miimon='100')
-    tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', '0000:0000:0000:0000:0000:ffff:0a01:0205')
+    tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', f'{MAPPED}:0a01:0205')
     tree.module('hns3', 'hns_roce_hw_v2', 'ib_core', 'ib_uverbs', 'bonding', 'nvidia', 'nvidia_peermem')
 
 
 def ionic_rfc1918_index_1(tree):
     """Eight MI300X with a NIC of AMD each in a routed network of 10.0.0.0/8: index 0 is link-local, index 1 the IPv4 address, both of RoCE v2."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'mi300x'):
         tree.roce(below_nic, bus + 4, f'rdma{n}', f'enp{bus + 4}s0', n, 'ionic', 400, numa, address=f'10.102.{9 + n}.101')
     tree.module('ionic', 'ionic_rdma', 'amdgpu')
 
@@ -1983,7 +1915,7 @@ def vxlan_gid_before_bond(tree):
     tree.files('sys/devices/virtual/net/bond1', speed=400000)
     tree.files('sys/devices/virtual/net/bond1/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
                miimon='100')
-    ip = '0000:0000:0000:0000:0000:ffff:1e99:0aaf'
+    ip = f'{MAPPED}:1e99:0aaf'
     tree.gids_of_both_versions(port, 'bond1', 'fe80:0000:0000:0000:0ac0:ebff:fe79:391a')
     tree.gids_of_both_versions(port, 'b3.vxlan.30100', ip, first=2)
     tree.gids_of_both_versions(port, 'bond1', ip, first=4)
@@ -2001,7 +1933,7 @@ def macvlan_gid_table_full(tree):
     virtual_netdev(tree, 'net1')
     for index in range(128):
         number = index // 2
-        tree.file(f'{port}/gids/{index}', f'0000:0000:0000:0000:0000:ffff:0a98:00{number:02x}' if number else 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0001')
+        tree.file(f'{port}/gids/{index}', f'{MAPPED}:0a98:00{number:02x}' if number else f'{LINK_LOCAL}:0001')
         for kind in 'types', 'ndevs':
             tree.refuse(f'sys/class/infiniband/mlx5_0/ports/1/gid_attrs/{kind}/{index}', 22)
     tree.module('nvidia', 'nvidia_peermem')
@@ -2018,7 +1950,7 @@ def station_rail_200g(tree):
         tree.file(f'{nic}/device', '0x1023')
         port = tree.rdma(nic, f'mlx5_{n}', n, speed)
         tree.netdev(nic, f'enp3s0f{n}np{n}', speed)
-        tree.gids_of_both_versions(port, f'enp3s0f{n}np{n}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n}', f'0000:0000:0000:0000:0000:ffff:0a0a:0{n}01')
+        tree.gids_of_both_versions(port, f'enp3s0f{n}np{n}', f'{LINK_LOCAL}:000{n}', f'{MAPPED}:0a0a:0{n}01')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
 
@@ -2098,10 +2030,8 @@ def send_rnr_sender(tree):
 
 def thor2_cnp_priority_7(tree):
     """Two Thor 2 as they come: PFC of priority 3, DSCP 26 on priority 3, and 48 (CNPs) on priority 7. The site has CNPs on priority 6."""
-    for n in range(2):
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'mi300x', n)
-        tree.roce(below_nic, 0x14 + 0x10 * n, f'bnxt_re{n}', f'gpu{n}_eth', n, 'bnxt', 400, n)
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'mi300x', 2):
+        tree.roce(below_nic, bus + 4, f'bnxt_re{n}', f'gpu{n}_eth', n, 'bnxt', 400, n)
         tree.dcb(f'gpu{n}_eth', [3], {26: 3, 48: 7})
     tree.module('amdgpu', 'bnxt_en', 'bnxt_re')
     tree.file('etc/fabric-agent/fabric-agent.toml', 'mode = "audit"\n[[port]]\nname = "thor2"\nmatch = { driver = "bnxt_en" }\ntrust = "dscp"\n'
@@ -2168,7 +2098,7 @@ def strix_usb4(tree):
     nhi = tree.function('sys/devices/pci0000:00/0000:00:08.1', '0000:c6:00.5', '0x0c0340', '0x1022', '0x158d', 'thunderbolt', link=('16.0 GT/s PCIe', '16'))
     port = tree.rdma(nhi, 'usb4_rdma0', 0, 25, counters=False)
     tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
-    tree.gids_of_both_versions(port, 'eno1', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', '0000:0000:0000:0000:0000:ffff:c0a8:0a01')
+    tree.gids_of_both_versions(port, 'eno1', f'{LINK_LOCAL}:0002', f'{MAPPED}:c0a8:0a01')
     tree.module('thunderbolt', 'thunderbolt_ibverbs', 'ib_core', 'ib_uverbs')
     folder = 'usr/lib/x86_64-linux-gnu/libibverbs'
     for name in 'mlx5-rdmav59', 'irdma-rdmav59', 'rxe-rdmav59', 'siw-rdmav59', 'usb4_rdma-rdmav34':
@@ -2225,8 +2155,8 @@ def erdma_h20(tree):
         virtio = tree.function('sys/devices/pci0000:00', f'0000:00:{5 + n:02x}.0', '0x020000', '0x1af4', '0x1000', 'virtio-pci', n, ('Unknown', '0'))
         tree.netdev(f'{virtio}/virtio{n}', f'eth{n + 1}', 100, mtu=1500)
         tree.files(f'{virtio}/virtio{n}/net/eth{n + 1}', speed=-1, mtu=8500)
-        tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n + 2}', f'eth{n + 1}')
-        tree.gid(port, 1, f'0000:0000:0000:0000:0000:ffff:0a35:065{n}', f'eth{n + 1}')
+        tree.gid(port, 0, f'{LINK_LOCAL}:000{n + 2}', f'eth{n + 1}')
+        tree.gid(port, 1, f'{MAPPED}:0a35:065{n}', f'eth{n + 1}')
     virtio = tree.function('sys/devices/pci0000:00', '0000:00:04.0', '0x020000', '0x1af4', '0x1000', 'virtio-pci', 0, ('Unknown', '0'))
     tree.netdev(f'{virtio}/virtio8', 'eth0', 100, mtu=1500)
     tree.module('nvidia', 'nvidia_peermem', 'erdma', 'ib_core', 'ib_uverbs', 'virtio_net')
@@ -2261,7 +2191,7 @@ def trn2_neuron(tree):
             port = tree.rdma(nic, f'rdmap{bus + 5 + which}s0', number, 200, layer='Unspecified')
             for index in range(4):
                 os.unlink(tree.path(f'{port}/gids/{index}'))
-            tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{number:04x}', '')
+            tree.gid(port, 0, f'{LINK_LOCAL}:{number:04x}', '')
     tree.module('neuron', 'efa', 'ib_core', 'ib_uverbs')
 
 
@@ -2278,10 +2208,7 @@ def workstation_acs(tree):
 
 def h100_four_of_eight_cabled(tree):
     """Eight InfiniBand NICs beside the GPUs, of which four are cabled; the others never had a LID. One Ethernet port."""
-    for n, name in enumerate((0, 1, 2, 7, 8, 9, 12, 13)):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for name, (n, numa, bus, (_, below_nic)) in zip((0, 1, 2, 7, 8, 9, 12, 13), gpu_switches(tree, 'h100')):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
         port = infiniband(tree, nic, f'mlx5_{name}', name)
         if name not in (1, 7, 9, 13):
@@ -2350,10 +2277,8 @@ def aks_h100_dmabuf(tree):
 def counters_at_their_end(tree):
     """InfiniBand: the 8 and 16 bit counters of one port have reached their greatest values and stay there, in both samples."""
     ports = []
-    for n in range(2):
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h100', n)
-        ports.append(infiniband(tree, tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', n, kind='0x020700'), f'mlx5_{n}', n))
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'h100', 2):
+        ports.append(infiniband(tree, tree.nic(below_nic, bus + 4, 'mlx5', n, kind='0x020700'), f'mlx5_{n}', n))
     quiet = dict.fromkeys(('excessive_buffer_overrun_errors', 'link_downed', 'link_error_recovery', 'local_link_integrity_errors', 'port_rcv_constraint_errors',
                            'port_rcv_errors', 'port_rcv_remote_physical_errors', 'port_rcv_switch_relay_errors', 'port_xmit_constraint_errors',
                            'port_xmit_discards', 'port_xmit_wait', 'symbol_error', 'VL15_dropped', 'port_rcv_data', 'port_xmit_data', 'port_rcv_packets',
@@ -2377,7 +2302,7 @@ def usnic_vic(tree):
         port = tree.rdma(nic, f'usnic_{n}', n, 100, node_type='6: usNIC UDP', counters=False)
         tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
         tree.netdev(nic, f'enp{0x31 + 0x20 * n}s0', 40)
-        tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n + 2}')
+        tree.file(f'{port}/gids/0', f'{LINK_LOCAL}:000{n + 2}')
         for index in 1, 2, 3:
             os.unlink(tree.path(f'{port}/gids/{index}'))
     tree.module('enic', 'usnic_verbs', 'ib_core', 'ib_uverbs', 'nvidia')
@@ -2389,7 +2314,7 @@ def opa_renamed(tree):
         tree.gpu(tree.root(0x20 + 0x20 * n, n), 0x21 + 0x20 * n, 'v100', n, link=('8.0 GT/s PCIe', '16'))
     nic = tree.function(tree.root(0x80), '0000:81:00.0', '0x020800', '0x8086', '0x24f0', 'hfi1', link=('8.0 GT/s PCIe', '16'))
     port = infiniband(tree, nic, 'opap129s0', 0, 100)
-    tree.files(os.path.dirname(os.path.dirname(port)), board_id='Intel Omni-Path Host Fabric Interface Adapter 100 Series', fw_ver='1.27.0')
+    tree.files(device_of(port), board_id='Intel Omni-Path Host Fabric Interface Adapter 100 Series', fw_ver='1.27.0')
     tree.netdev(nic, 'ibp129s0', 100, mtu=2044)
     tree.files(f'{nic}/net/ibp129s0', type=32, address='80:00:00:02:fe:80:00:00:00:00:00:00:00:11:75:01:01:67:00:01')
     tree.module('hfi1', 'rdmavt', 'ib_core', 'ib_uverbs', 'ib_ipoib', 'nvidia')
@@ -2398,14 +2323,11 @@ def opa_renamed(tree):
 def gke_a4(tree):
     """Healthy: an a4-highgpu-8g of Google Cloud. Eight ConnectX-7 beside the GPUs, and two gVNIC."""
     guest(tree, 'Google', 'Google Compute Engine')
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa, ('0x104c', '0x8232'))
-        tree.gpu(below_gpu, bus + 3, 'b200', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'b200', ids=('0x104c', '0x8232')):
         nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa)
         port = tree.rdma(nic, f'mlx5_{n}', n, 400)
         tree.netdev(nic, f'gpu{n}rdma0', 400, mtu=8896)
-        tree.gids_of_both_versions(port, f'gpu{n}rdma0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'0000:0000:0000:0000:0000:ffff:c0a8:{0x80 + n:02x}05')
+        tree.gids_of_both_versions(port, f'gpu{n}rdma0', f'{LINK_LOCAL}:{n:04x}', f'{MAPPED}:c0a8:{0x80 + n:02x}05')
     for n in range(2):
         nic = tree.function('sys/devices/pci0000:00', f'0000:00:0{4 + n}.0', '0x020000', '0x1ae0', '0x0042', 'gve', 0, ('Unknown', '0'))
         tree.netdev(nic, f'eth{n}', 200, mtu=8896)
@@ -2429,30 +2351,24 @@ def ice_fw_lldp(tree):
 
 def vf_mtu_above_pf(tree):
     """A node of Kubernetes with SR-IOV: the VF's netdev has MTU 4200, that of its PF 1500."""
-    for n in range(2):
-        bus = 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, bus + 3, 'h100', n)
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'h100', 2):
         pf = tree.nic(below_nic, bus + 4, 'mlx5', n)
         tree.files(pf, sriov_numvfs=1, sriov_totalvfs=8)
         port = tree.rdma(pf, f'mlx5_{n}', n, 400)
         tree.netdev(pf, f'ens{n + 1}f0np0', 400, mtu=1500)
-        tree.gids_of_both_versions(port, f'ens{n + 1}f0np0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}')
+        tree.gids_of_both_versions(port, f'ens{n + 1}f0np0', f'{LINK_LOCAL}:{n:04x}')
         vf = tree.nic(below_nic, bus + 4, 'mlx5-vf', n, slot='00.1', link=('Unknown', '0'))
         tree.link(f'{vf}/physfn', pf)
         tree.link(f'{pf}/virtfn0', vf)
         port = tree.rdma(vf, f'mlx5_{n + 2}', 20 + n, 400)
         tree.netdev(vf, f'ens{n + 1}f0v0', 400, mtu=4200)
-        tree.gids_of_both_versions(port, f'ens{n + 1}f0v0', f'fe80:0000:0000:0000:5aa2:e1ff:fe01:{n:04x}', f'0000:0000:0000:0000:0000:ffff:0a01:0{n}05')
+        tree.gids_of_both_versions(port, f'ens{n + 1}f0v0', f'fe80:0000:0000:0000:5aa2:e1ff:fe01:{n:04x}', f'{MAPPED}:0a01:0{n}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
 
 def plan_two_fabrics(tree):
     """Four InfiniBand NICs beside the GPUs and one Ethernet NIC for storage; a policy of RoCE whose match is the driver, so that it names all."""
-    for n in range(4):
-        numa, bus = n // 2, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100', 4):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
         infiniband(tree, nic, f'mlx5_{n}', n)
         tree.netdev(nic, f'ibs{n + 1}', 400, mtu=4092)
@@ -2466,7 +2382,7 @@ def plan_two_fabrics(tree):
 def ainic_one_older(tree):
     """Eight NICs of AMD; one has firmware of another branch than the other seven."""
     for n, port in enumerate(modules(tree, 'mi355x', 'ionic')):
-        tree.file(f'{os.path.dirname(os.path.dirname(port))}/fw_ver', '1.117.1-a-63' if n == 6 else '1.117.5-a-45')
+        tree.file(f'{device_of(port)}/fw_ver', '1.117.1-a-63' if n == 6 else '1.117.5-a-45')
     tree.module('ionic', 'ionic_rdma', 'amdgpu', 'ib_core', 'ib_uverbs')
 
 
@@ -2479,11 +2395,11 @@ def softroce_vgpu(tree):
     tree.file(f'{virtio}/virtio1/net/ens3/speed', '-1')
     folder = 'sys/devices/virtual'
     port = tree.rdma(folder, 'rxe0', 1, 25)
-    device = os.path.dirname(os.path.dirname(port))
+    device = device_of(port)
     os.unlink(tree.path(f'{device}/device'))
     tree.files(device, parent='ens3', board_id='', fw_ver='', hca_type='')
     tree.file(f'{port}/rate', '2.5 Gb/sec (1X SDR)')
-    tree.gids_of_both_versions(port, 'ens3', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', '0000:0000:0000:0000:0000:ffff:0a00:0205')
+    tree.gids_of_both_versions(port, 'ens3', f'{LINK_LOCAL}:0002', f'{MAPPED}:0a00:0205')
     tree.module('nvidia', 'rdma_rxe', 'ib_core', 'ib_uverbs', 'virtio_net')
 
 
@@ -2510,16 +2426,14 @@ def ipoib_bond(tree):
         port = tree.rdma(nic, f'mlx5_{2 + f}', 2 + f, 25, state=('1: DOWN', '3: Disabled') if f else ('4: ACTIVE', '5: LinkUp'))
         tree.netdev(nic, f'eno{f + 1}np{f}', 25, carrier=not f, mtu=1500)
         if not f:
-            tree.gids_of_both_versions(port, 'eno1np0', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002', '0000:0000:0000:0000:0000:ffff:0a02:0305')
+            tree.gids_of_both_versions(port, 'eno1np0', f'{LINK_LOCAL}:0002', f'{MAPPED}:0a02:0305')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib', 'bonding')
 
 
 def ib_no_subnet_manager(tree):
     """Two ConnectX-6 at an unmanaged HDR switch (no subnet manager in it, none on a host): the links are up, the ports have no LID."""
-    for n in range(2):
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'a100', n)
-        nic = tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', n, kind='0x020700')
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'a100', 2):
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', n, kind='0x020700')
         tree.file(f'{nic}/device', '0x101b')
         port = infiniband(tree, nic, f'mlx5_{n}', n, 200)
         tree.files(port, state='2: INIT', lid='0xffff', sm_lid='0x0')
@@ -2540,9 +2454,9 @@ def cx3_roce_v1(tree):
         folder = f'{os.path.dirname(port)}/{n + 1}'
         tree.netdev(nic, netdev, 40, mtu=1500)
         tree.file(f'{nic}/net/{netdev}/dev_port', n)
-        gids = [(f'fe80:0000:0000:0000:0202:c9ff:feb3:842{n + 1}', netdev), (f'0000:0000:0000:0000:0000:ffff:{address}', netdev)]
+        gids = [(f'fe80:0000:0000:0000:0202:c9ff:feb3:842{n + 1}', netdev), (f'{MAPPED}:{address}', netdev)]
         if not n:
-            gids.append(('0000:0000:0000:0000:0000:ffff:0a0a:0a02', 'eth2.10'))
+            gids.append((f'{MAPPED}:0a0a:0a02', 'eth2.10'))
         for index, (gid, owner) in enumerate(gids):
             tree.gid(folder, index, gid, owner)
             tree.file(f'{folder}/gid_attrs/types/{index}', 'IB/RoCE v1')
@@ -2551,7 +2465,7 @@ def cx3_roce_v1(tree):
     tree.file(f'{nic}/device', '0x1017')
     port = tree.rdma(nic, 'mlx5_0', 1, 100)
     tree.netdev(nic, 'eth4', 100, mtu=1500)
-    tree.gids_of_both_versions(port, 'eth4', 'fe80:0000:0000:0000:268a:07ff:fe8f:9bbc', '0000:0000:0000:0000:0000:ffff:0c0c:0b0c')
+    tree.gids_of_both_versions(port, 'eth4', 'fe80:0000:0000:0000:268a:07ff:fe8f:9bbc', f'{MAPPED}:0c0c:0b0c')
     tree.module('nvidia', 'nvidia_peermem', 'mlx4_core', 'mlx4_ib', 'mlx4_en', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
 
 
@@ -2560,7 +2474,7 @@ def azure_mi300x(tree):
     for _, port in azure(tree, 'mi300x', '0x74b5', (2, 3, 4, 5, 6, 7, 8, 9), range(0x101, 0x109), [n // 4 for n in range(8)], 400, 'mlx5_{n}'):
         number = int(port.split('/')[-3].removeprefix('mlx5_'))
         tree.file(f'{"/".join(port.split("/")[:-4])}/device', '0x101e')
-        tree.files(os.path.dirname(os.path.dirname(port)), fw_ver='28.40.1702', board_id='MSF0000000047',
+        tree.files(device_of(port), fw_ver='28.40.1702', board_id='MSF0000000047',
                    node_guid=f'0015:5dff:fe34:016{0xb + number & 0xf:x}', sys_image_guid=f'3868:dd03:0{1 + number}bd:700{number}')
         tree.files(port, lid=f'0x{2054 + number:x}')
     tree.module('amdgpu', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
@@ -2612,7 +2526,7 @@ def z890_two_root_ports(tree):
         tree.file(f'{nic}/device', '0x1019')
         port = tree.rdma(nic, f'mlx5_{f}', f, 100)
         tree.netdev(nic, f'enp2s0f{f}np{f}', 100)
-        tree.gids_of_both_versions(port, f'enp2s0f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0{f}:0105')
+        tree.gids_of_both_versions(port, f'enp2s0f{f}np{f}', f'{LINK_LOCAL}:000{f}', f'{MAPPED}:0a0{f}:0105')
     tree.module('nvidia', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
     tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.44.01  Release Build')
 
@@ -2644,8 +2558,8 @@ def erdma_uverbs_0600(tree):
         virtio = tree.function('sys/devices/pci0000:00', f'0000:00:{5 + n:02x}.0', '0x020000', '0x1af4', '0x1000', 'virtio-pci', n, ('Unknown', '0'))
         tree.netdev(f'{virtio}/virtio{n}', f'eth{n + 1}', 100, mtu=8500)
         tree.file(f'{virtio}/virtio{n}/net/eth{n + 1}/speed', -1)
-        tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n + 2}', f'eth{n + 1}')
-        tree.gid(port, 1, f'0000:0000:0000:0000:0000:ffff:0a35:065{n}', f'eth{n + 1}')
+        tree.gid(port, 0, f'{LINK_LOCAL}:000{n + 2}', f'eth{n + 1}')
+        tree.gid(port, 1, f'{MAPPED}:0a35:065{n}', f'eth{n + 1}')
     tree.module('nvidia', 'nvidia_peermem', 'erdma', 'ib_core', 'ib_uverbs', 'virtio_net')
     pod(tree, 2)
     os.chmod(tree.path('dev/infiniband/uverbs0'), 0o666)
@@ -2682,7 +2596,7 @@ def p4d_flat(tree):
         port = tree.rdma(nic, f'rdmap{bus}s27', n, 100, layer='Unspecified')
         for index in range(4):
             os.unlink(tree.path(f'{port}/gids/{index}'))
-        tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', '')
+        tree.gid(port, 0, f'{LINK_LOCAL}:{n:04x}', '')
         for place in (0x1c, 0x1d):
             tree.function(top, f'0000:{bus:02x}:{place:02x}.0', kind, vendor, device, driver, numa, unknown)
         for place in (0x1e, 0x1f):
@@ -2742,17 +2656,14 @@ def ql41212_two_lanes(tree):
         tree.file(f'{nic}/current_link_width', '2')
         port = tree.rdma(nic, f'qedr{f}', f, 25)
         tree.netdev(nic, f'enp8s0f{f}', 25, mtu=9000)
-        tree.gids_of_both_versions(port, f'enp8s0f{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:ac1{f}:0101')
+        tree.gids_of_both_versions(port, f'enp8s0f{f}', f'{LINK_LOCAL}:000{f}', f'{MAPPED}:ac1{f}:0101')
     tree.module('qed', 'qede', 'qedr', 'ib_core', 'ib_uverbs', 'nvidia', 'nvidia_peermem')
 
 
 def bf3_outnumber_cx7(tree):
     """Healthy: four GPUs with a ConnectX-7 each below one switch, and three BlueField-3 with two ports each, of the same speed, below root ports."""
-    for n in range(4):
-        numa = n // 2
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h200', numa)
-        tree.roce(below_nic, 0x14 + 0x10 * n, f'mlx5_{2 + n}', f'ens{n + 1}np0', 2 + n, rate=400, numa=numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h200', 4):
+        tree.roce(below_nic, bus + 4, f'mlx5_{2 + n}', f'ens{n + 1}np0', 2 + n, rate=400, numa=numa)
     names = iter((0, 1, 6, 7, 8, 9))
     for n in range(3):
         numa, bus = n % 2, 0x90 + 0x10 * n
@@ -2809,7 +2720,7 @@ def geforce_5090(tree):
                 tree.file(f'{nic}/device', '0x101d')
                 port = tree.rdma(nic, f'mlx5_{n // 2 + f}', n // 2 + f, 100)
                 tree.netdev(nic, f'ens{n + 1}f{f}np{f}', 100)
-                tree.gids_of_both_versions(port, f'ens{n + 1}f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{n + f}', f'0000:0000:0000:0000:0000:ffff:0a0{n // 2 + f}:0105')
+                tree.gids_of_both_versions(port, f'ens{n + 1}f{f}np{f}', f'{LINK_LOCAL}:000{n + f}', f'{MAPPED}:0a0{n // 2 + f}:0105')
     tree.module('nvidia', 'nvidia_uvm', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
     tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.44.01  Release Build')
 
@@ -2838,10 +2749,8 @@ def b300_hypervisor(tree):
 
 def bnxt_firmware_dcbx(tree):
     """Two ports of a Thor with the agent for LLDP and DCBX in the firmware (DCB_CAP_DCBX_LLD_MANAGED and no HOST): PFC as the switch has offered it, none."""
-    for n in range(2):
-        below_gpu, below_nic = tree.switch(n, 2, n)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h100', n)
-        port = tree.roce(below_nic, 0x14 + 0x10 * n, f'bnxt_re{n}', f'ens{n + 1}f0np0', n, 'bnxt', 200, n)
+    for n, _, bus, (_, below_nic) in gpu_switches(tree, 'h100', 2):
+        port = tree.roce(below_nic, bus + 4, f'bnxt_re{n}', f'ens{n + 1}f0np0', n, 'bnxt', 200, n)
         tree.dcb(f'ens{n + 1}f0np0', [], {}, dcbx=0x2 | 0x8)
     tree.module('bnxt_en', 'bnxt_re', 'ib_core', 'ib_uverbs', 'nvidia', 'nvidia_peermem')
     tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.replace('mlx5_core', 'bnxt_en').replace('"audit"', '"enforce"').rstrip())
@@ -2849,11 +2758,8 @@ def bnxt_firmware_dcbx(tree):
 
 def h100_all_ib_disabled(tree):
     """One H100 server that is used alone: no cable at any of its eight InfiniBand ports, one of two Ethernet ports in use."""
-    for n, name in enumerate((0, 3, 4, 5, 6, 9, 10, 11)):
-        numa = n // 4
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, 0x13 + 0x10 * n, 'h100', numa)
-        nic = tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', numa, kind='0x020700')
+    for name, (n, numa, bus, (_, below_nic)) in zip((0, 3, 4, 5, 6, 9, 10, 11), gpu_switches(tree, 'h100')):
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
         port = tree.rdma(nic, f'mlx5_{name}', name, 10, layer='InfiniBand', state=('1: DOWN', '3: Disabled'))
         tree.files(port, lid='0xffff', sm_lid='0x0')
         tree.file(f'{port}/gids/0', f'fe80:0000:0000:0000:58a2:e103:0022:{n:04x}')
@@ -2865,7 +2771,7 @@ def h100_all_ib_disabled(tree):
         port = tree.rdma(nic, f'mlx5_{name}', name, 100, state=('4: ACTIVE', '5: LinkUp') if up else ('1: DOWN', '3: Disabled'))
         tree.netdev(nic, netdev, 100, carrier=up, mtu=1500)
         if up:
-            tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{name}', f'0000:0000:0000:0000:0000:ffff:0a0{name}:0105')
+            tree.gids_of_both_versions(port, netdev, f'{LINK_LOCAL}:000{name}', f'{MAPPED}:0a0{name}:0105')
         else:
             tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
@@ -2901,7 +2807,7 @@ def summit(tree):
             name = 2 * half + f
             nic = tree.function(above, f'{domain:04x}:01:00.{f}', '0x020700', '0x15b3', '0x1019', 'mlx5_core', 8 * half, ('16.0 GT/s PCIe', '8'))
             port = infiniband(tree, nic, f'mlx5_{name}', name, 100)
-            tree.file(f'{os.path.dirname(os.path.dirname(port))}/sys_image_guid', '5aa2:e103:0000:0000')
+            tree.file(f'{device_of(port)}/sys_image_guid', '5aa2:e103:0000:0000')
     tree.module('nvidia', 'nv_peer_mem', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'ib_umad')
 
 
@@ -2927,7 +2833,7 @@ def gaudi2_hlib(tree):
     The devices have no GUID, and the type "unspecified"."""
     for n, folder in enumerate(gaudi2(tree)):
         port = tree.rdma(folder, f'hlib_{n}', 40 + n, 100, node_type='7: unspecified', counters=False)
-        tree.files(os.path.dirname(os.path.dirname(port)), node_guid='0000:0000:0000:0000', sys_image_guid='0000:0000:0000:0000', fw_ver='49.0.0')
+        tree.files(device_of(port), node_guid='0000:0000:0000:0000', sys_image_guid='0000:0000:0000:0000', fw_ver='49.0.0')
         more_ports(tree, port, range(2, 25), range(2, 22), 100)
     tree.module('habanalabs_cn', 'habanalabs_en', 'habanalabs_ib')
 
@@ -2953,7 +2859,7 @@ def second_ports_free(tree):
             nic = tree.nic(below_nic, 0x14 + 0x10 * n, 'mlx5', n, slot=f'00.{f}', kind='0x020700', link=('16.0 GT/s PCIe', '16'))
             tree.file(f'{nic}/device', '0x101b')
             port = infiniband(tree, nic, f'mlx5_{name}', name, 200)
-            tree.file(f'{os.path.dirname(os.path.dirname(port))}/sys_image_guid', f'5aa2:e103:0000:000{2 * n}')
+            tree.file(f'{device_of(port)}/sys_image_guid', f'5aa2:e103:0000:000{2 * n}')
             if f:
                 tree.files(port, state='1: DOWN', phys_state='3: Disabled', lid='0xffff', sm_lid='0x0', rate='10 Gb/sec (4X SDR)')
             else:
@@ -2985,7 +2891,7 @@ def stingray(tree):
         if f < 2:
             port = tree.rdma(nic, f'bnxt_re{f}', f, 25)
             tree.netdev(nic, f'enp6s0f{f}', 25, mtu=9000)
-            tree.gids_of_both_versions(port, f'enp6s0f{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0a:0{f}05')
+            tree.gids_of_both_versions(port, f'enp6s0f{f}', f'{LINK_LOCAL}:000{f}', f'{MAPPED}:0a0a:0{f}05')
         else:
             tree.netdev(nic, f'enp6s0f{f}', 25, carrier=False, mtu=1500)
     tree.module('bnxt_en', 'bnxt_re', 'ib_core', 'ib_uverbs')
@@ -3045,7 +2951,7 @@ def two_bonds(tree):
         tree.file(f'sys/devices/virtual/net/bond{card}/speed', (25000, 35000)[card])
         tree.files(f'sys/devices/virtual/net/bond{card}/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
                    miimon='100')
-        tree.gids_of_both_versions(port, f'bond{card}', f'fe80:0000:0000:0000:0ac0:ebff:feda:000{card}', f'0000:0000:0000:0000:0000:ffff:0a01:0{card}05')
+        tree.gids_of_both_versions(port, f'bond{card}', f'fe80:0000:0000:0000:0ac0:ebff:feda:000{card}', f'{MAPPED}:0a01:0{card}05')
     tree.module('nvidia', 'nvidia_peermem', 'bonding', 'mlx5_core', 'mlx5_ib')
 
 
@@ -3064,10 +2970,7 @@ def ib_port_disabled(tree):
 
 def pf_and_vf(tree):
     """A container with the /sys and the network namespace of the host: for each GPU the physical function of its NIC, and a virtual one of it."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100'):
         pf = tree.nic(below_nic, bus + 4, 'mlx5', numa)
         tree.files(pf, sriov_numvfs=1, sriov_totalvfs=8)
         vf = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa, slot='00.1', link=('Unknown', '0'))
@@ -3076,7 +2979,7 @@ def pf_and_vf(tree):
         for nic, name, netdev in ((pf, n, f'ens{n + 1}np0'), (vf, 8 + n, f'ens{n + 1}v0')):
             port = tree.rdma(nic, f'mlx5_{name}', name, 400)
             tree.netdev(nic, netdev, 400)
-            tree.gids_of_both_versions(port, netdev, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{name:04x}', f'0000:0000:0000:0000:0000:ffff:0a01:{name:02x}05')
+            tree.gids_of_both_versions(port, netdev, f'{LINK_LOCAL}:{name:04x}', f'{MAPPED}:0a01:{name:02x}05')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
     pod(tree, 16)
 
@@ -3118,10 +3021,10 @@ def cx3_ethernet_only(tree):
     """A ConnectX-3 whose firmware knows only Ethernet, cabled to an InfiniBand switch: the netdev is set up, and has no carrier."""
     nic = tree.function(tree.root(0x00), '0000:01:00.0', '0x028000', '0x15b3', '0x1003', 'mlx4_core', link=('8.0 GT/s PCIe', '8'))
     port = tree.rdma(nic, 'mlx4_0', 0, 10, state=('1: DOWN', '3: Disabled'), counters=False)
-    tree.files(os.path.dirname(os.path.dirname(port)), board_id='MT_1090111023', fw_ver='2.42.5000')
+    tree.files(device_of(port), board_id='MT_1090111023', fw_ver='2.42.5000')
     tree.netdev(nic, 'ens1', 40, carrier=False, mtu=1500)
     tree.files(f'{nic}/net/ens1', speed=-1, flags='0x1003')
-    tree.gids_of_both_versions(port, 'ens1', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0002')
+    tree.gids_of_both_versions(port, 'ens1', f'{LINK_LOCAL}:0002')
     tree.module('mlx4_core', 'mlx4_en', 'mlx4_ib', 'ib_core', 'ib_uverbs')
 
 
@@ -3135,7 +3038,7 @@ def spdk_ubuntu(tree):
         tree.file(f'{nic}/device', '0x1017')
         port = tree.rdma(nic, f'mlx5_{f}', f, 100)
         tree.netdev(nic, f'ens6f{f}', 100, mtu=9000)
-        tree.gids_of_both_versions(port, f'ens6f{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a00:0{f}0c')
+        tree.gids_of_both_versions(port, f'ens6f{f}', f'{LINK_LOCAL}:000{f}', f'{MAPPED}:0a00:0{f}0c')
         tree.file(f'dev/infiniband/uverbs{f}')
     tree.module('mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
     tree.file('proc/modules', '\n'.join(f'{name} 311296 0 - Live 0x0000000000000000' for name in ('mlx5_ib', 'ib_uverbs', 'ib_core', 'mlx5_core')))
@@ -3193,7 +3096,7 @@ def gh200_bond_and_ib(tree):
     tree.file('sys/devices/virtual/net/bond0/speed', 200000)
     tree.files('sys/devices/virtual/net/bond0/bonding', slaves='enp1s0f0np0 enp1s0f1np1', mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
                miimon='100')
-    tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', '0000:0000:0000:0000:0000:ffff:0a09:0105')
+    tree.gids_of_both_versions(port, 'bond0', 'fe80:0000:0000:0000:0ac0:ebff:feda:0001', f'{MAPPED}:0a09:0105')
     nic = tree.function(grace(tree, 0, 2), '0002:01:00.0', '0x020700', *NICS['mlx5'])
     infiniband(tree, nic, 'mlx5_2', 2, 400)
     tree.netdev(nic, 'ib0', 400, mtu=4092)
@@ -3204,15 +3107,12 @@ def gh200_bond_and_ib(tree):
 
 def pod_one_uverbs_less(tree):
     """A pod with eight RoCE NICs and a macvlan netdev on each: the plugin has given it the verbs devices of seven, and one netdev has MTU 1500."""
-    for n in range(8):
-        numa, bus = n // 4, 0x10 * (n + 1)
-        below_gpu, below_nic = tree.switch(n, 2, numa)
-        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+    for n, numa, bus, (_, below_nic) in gpu_switches(tree, 'h100'):
         nic = tree.nic(below_nic, bus + 4, 'mlx5', numa)
         port = tree.rdma(nic, f'mlx5_{n}', n, 400)
         os.makedirs(os.path.join(tree.top, nic, 'net'))
         virtual_netdev(tree, f'net{n + 1}', mtu=1500 if n == 2 else 9000)
-        tree.gids_of_both_versions(port, f'net{n + 1}', f'fe80:0000:0000:0000:a4ed:ccff:fe8b:{n:04x}', f'0000:0000:0000:0000:0000:ffff:0a98:{n:02x}0c')
+        tree.gids_of_both_versions(port, f'net{n + 1}', f'fe80:0000:0000:0000:a4ed:ccff:fe8b:{n:04x}', f'{MAPPED}:0a98:{n:02x}0c')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
     pod(tree, 7)
 
@@ -3230,7 +3130,7 @@ def kunpeng_ports(tree):
         tree.netdev(nic, f'eno{f + 1}', 25, mtu=9000 if f % 2 == 0 else 1500)
         if f % 2 == 0:
             port = tree.rdma(nic, f'hns_{f // 2}', f // 2, 25)
-            tree.gids_of_both_versions(port, f'eno{f + 1}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0{f}:0105')
+            tree.gids_of_both_versions(port, f'eno{f + 1}', f'{LINK_LOCAL}:000{f}', f'{MAPPED}:0a0{f}:0105')
     tree.module('hns3', 'hns_roce_hw_v2', 'ib_core', 'ib_uverbs', 'nvidia', 'nvidia_peermem')
 
 

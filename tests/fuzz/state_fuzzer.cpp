@@ -28,7 +28,7 @@ void expect_same(const HealthMemory& read, const HealthMemory& again) {
     }
 }
 
-// Of findings that are not listed, the file has only the number for each rule.
+// The findings that the file has: of the others it has only the number for each rule.
 std::vector<Finding> listed(const PublishedReport& published) {
   std::vector<Finding> out;
   for (const Finding& finding : published.report.findings)

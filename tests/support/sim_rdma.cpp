@@ -109,6 +109,7 @@ Result<std::vector<Message>> SimRdma::dump_owners(uint16_t type, AttrWriter head
   for (const ResourceKind& kind : kResourceKinds) {
     const auto known = device.owners.find(kind.name);
     if (kind.command != (type & 0xff) || known == device.owners.end()) continue;
+    if (const auto failed = owners_errno.find(kind.name); failed != owners_errno.end()) return refused(failed->second);
     AttrWriter table;
     for (uint64_t i = 0; i < known->second.kernel + known->second.user; ++i)
       table.nest(kind.entry, resource_entry(i < known->second.kernel));

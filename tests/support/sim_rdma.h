@@ -51,6 +51,7 @@ class SimRdma : public Netlink {
  public:
   std::map<uint32_t, SimRdmaDevice> devices;  // by index
   int failure = 0;                            // every request fails with this errno
+  std::map<std::string, int> owners_errno;    // by kind: the dump of its owners fails with this errno
   int requests = 0, owner_dumps = 0;
 
   Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override;

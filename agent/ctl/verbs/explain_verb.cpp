@@ -108,8 +108,8 @@ constexpr std::string_view kUnknownBeginning = "No rule knows this message.";
 constexpr std::string_view kComponentBeginning = "The component that prints it:";
 
 // The meaning of the message, or of its component and its words, with the fix on the machine that wrote the lines: this
-// one, unless they name another. What ends jobs comes after the drained node; a component and its words prove no fault
-// for which a node is drained.
+// one, unless they name another. Before a step that ends jobs the node is drained, unless the meaning is only that of a
+// component and words, which prove no fault.
 std::string meaning_of(const Found& found, const LineMessage* message, const NodeState& state) {
   const auto short_name = [](const std::string& host) { return host.substr(0, host.find('.')); };
   const std::string own = short_name(state.node.hostname);
@@ -198,9 +198,7 @@ std::string peers_text(const Found& found) {
   if (found.peers.size() > 1) out = std::to_string(found.peers.size()) + " peers: ";
   out += counted_text(found.peers);
   // The finding does not distinguish the ports of another node.
-  const auto ports =
-      std::ranges::count_if(found.elsewhere, [](const Counted& each) { return each.text.starts_with("device "); });
-  if (is_path && found.peers.size() > 1 && ports > 1)
+  if (is_path && found.peers.size() > 1 && found.devices_elsewhere.size() > 1)
     out += ". Several ports: look first at this host, or at the peer if these are its addresses on several rails";
   else if (is_path && found.peers.size() > 1) out += ". Many peers: look at this port, its rail or this host first";
   if (is_path && found.peers.size() == 1 && found.count > 1) out += ". One peer: look there first";

@@ -139,7 +139,7 @@ Kept driver_lines(const std::string& text) {
 // The ABI versions that a provider of libibverbs supports.
 Kept provider_abis(const std::string& file) { return host::to_text(host::parse_provider_abis(file)); }
 
-// The rules about modules for RDMA. Of the command of an install line its first word is kept.
+// The rules about modules for RDMA, with the first word of the command of an install line.
 Kept module_lines(const std::string& text) {
   return lines_kept(text, [](std::string_view line) {
     const auto rule = host::parse_module_rule(line);

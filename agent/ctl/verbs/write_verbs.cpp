@@ -128,7 +128,7 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
   return step({}, apply + "; or, to keep them: " + sudo + "systemctl enable --now fabric-agent");
 }
 
-// What else writes PFC or ETS of the ports that have such a write. Empty: nothing.
+// The other programs that write PFC or ETS of the ports that have such a write. Empty: none.
 std::string other_writers(const Machine& machine, const Node& node, const Changes& writes, const Output& output) {
   std::vector<std::string> netdevs;
   for (const Port& port : node.ports) {

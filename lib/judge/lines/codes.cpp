@@ -432,9 +432,9 @@ bool has_own_statuses(std::string_view line) {
   return has_any_of(line, kOfIntel) && !has_any_of(line, kOfKernel);
 }
 
-// Where the provider's own error of a libfabric completion begins: its numbers and texts are no errnos, although a
-// plugin may print strerror(3) of them. "completed with error. RC: 107. Error: 25 (Inappropriate ioctl for device)",
-// "err: 103, flags: 2, prov_errno: 13, strerror: ...".
+// The place at which the provider's own error of a libfabric completion begins. Its numbers and texts are not errnos,
+// although a plugin may print strerror(3) of them. "completed with error. RC: 107. Error: 25 (Inappropriate ioctl for
+// device)", "err: 103, flags: 2, prov_errno: 13, strerror: ...".
 size_t provider_error(std::string_view small) {
   const size_t at = small.find("prov_errno");
   if (at != std::string_view::npos) return at;

@@ -19,9 +19,9 @@ constexpr Condition kConditions[] = {
      host,
      "dma_map*fail|dma map*fail|dma-map*fail|dma mapping*fail|dma mapping error|dma_mapping_error|map*for "
      "dma*fail|fail*to map dma|fail*to dma map|fail*to dma-map|fail*map dma address|failed to map scatterlist",
-     {"By its words memory could not be mapped for DMA, the access of the device: the address space of the IOMMU or "
-      "the bounce buffers (swiotlb) are used up, or the device cannot reach the address. Register less memory at a "
-      "time, look for the reason in the kernel log (IOMMU, swiotlb), and try iommu=pt."},
+     {"The message says that memory could not be mapped for DMA, the access of the device: the address space of the "
+      "IOMMU or the bounce buffers (swiotlb) are used up, or the device cannot reach the address. Register less memory "
+      "at a time, look for the reason in the kernel log (IOMMU, swiotlb), and try iommu=pt."},
      true},
 
     {"says-local-service",
@@ -29,16 +29,16 @@ constexpr Condition kConditions[] = {
      "dial unix*refused|dial unix*no such file|.sock: connection refused|.sock: connect: connection refused|.sock: no "
      "such file|.sock: connect: no such file|.sock* connection refused|.sock\"*connection refused|unix:/*connection "
      "refused|unix domain socket*refused|.socket: connection refused|.socket: no such file",
-     {"By its words the program could not connect to a local socket of this host: the daemon of the socket is stopped "
-      "or restarts, or the socket is at another path or not mounted in the container. Look at the state and the "
-      "journal of this daemon: systemctl status; journalctl -u."}},
+     {"The message says that the program could not connect to a local socket of this host: the daemon of the socket is "
+      "stopped or restarts, or the socket is at another path or not mounted in the container. Look at the state and "
+      "the journal of this daemon: systemctl status; journalctl -u."}},
 
     {"says-corrected",
      none,
      "requires no further action|has been corrected|was corrected|corrected by h/w|changing it to|this is harmless|"
      "is harmless|can be ignored|can safely be ignored|successfully recovered",
-     {"By its own words it needs no action: the program has corrected the value or the error, and goes on. Many such "
-      "lines in a short time are worth a look at the part that they name."}},
+     {"The message itself says that no action is needed: the program has corrected the value or the error, and goes "
+      "on. Many such lines in a short time are worth a look at the part that they name."}},
 
     // "retrying" and the like.
     {"says-goes-on",
@@ -47,9 +47,9 @@ constexpr Condition kConditions[] = {
      "it|clamped to|clamping to|may be ignored|will be ignored|^ignoring |set to default|using default|use "
      "default|continue "
      "without|continuing without|continuing with",
-     {"By its own words the program goes on: it tries again, or takes another value or another way, which the line "
-      "names. That is no fault by itself. Look at it only if the omitted part is needed, if the job is slow, or if "
-      "the line repeats without end."},
+     {"The message itself says that the program goes on: it tries again, or takes another value or another way, which "
+      "the line names. That is no fault by itself. Look at it only if the omitted part is needed, if the job is slow, "
+      "or if the line repeats without end."},
      false,
      // Another end that does not answer, or a way without RDMA, is worth a look although the program goes on.
      {.words = "connect|peer|remote|refused|unreach|timed out|timeout|^link|^tcp|socket|^host "
@@ -64,8 +64,8 @@ constexpr Condition kConditions[] = {
      "exception|machine check event|machine check error|"
      "fallen off|row remap|^ras error|catastrophic|"
      "lane error|needs to be replaced|bad block|^cmci storm|link has been reset|doca_error_device_fatal_error",
-     {"By its words a part of this host reports an error of its hardware: a GPU, its memory or NVLink, a NIC, a memory "
-      "module or PCIe. The kernel log names the part (Xid, AER, EDAC). ",
+     {"The message says that a part of this host reports an error of its hardware: a GPU, its memory or NVLink, a NIC, "
+      "a memory module or PCIe. The kernel log names the part (Xid, AER, EDAC). ",
       {Work::ends_jobs, "Reset the GPU or NIC, or reboot; "},
       "replace the part if the error comes again."},
      true,
@@ -75,26 +75,26 @@ constexpr Condition kConditions[] = {
      cable,
      "xcvr*temperature|transceiver*temperature|^module*temperature*alarm|^module*overheat|optic*temperature|"
      "sfp*temperature*alarm|sfp*high temp",
-     {"By its words the module in the cage is too hot, and its link may fail. Look at fans, air flow, dust and "
-      "filters; ",
+     {"The message says that the module in the cage is too hot, and its link may fail. Look at fans, air flow, dust "
+      "and filters; ",
       {Work::at_link, "replace the module if its neighbors are cool."}},
      true},
     {"says-hot",
      host,
      "overheat|over temperature|over-temperature|overtemp|high temperature|temperature*alarm|temperature is critical|"
      "temperature critical|thermal shutdown|temperature above|too hot|critical temperature",
-     {"By its words a part of this host is too hot: it slows down, or switches off. Look at fans, air flow and dust, "
-      "and at the temperature of the other parts."},
+     {"The message says that a part of this host is too hot: it slows down, or switches off. Look at fans, air flow "
+      "and dust, and at the temperature of the other parts."},
      true},
 
     {"says-no-peer-access",
      host,
      "peer gpu * not accessible|peer access * not available|peer access*is not supported|p2p access*not|peer-to-peer "
      "access*not",
-     {"By its words one GPU of this host cannot access the memory of another GPU: no NVLink or PCIe path between the "
-      "two allows it (another CPU socket, IOMMU or ACS, a virtual machine, a mixed set of GPUs). Most programs go on "
-      "through memory of the host, slower, and some end. nvidia-smi topo -p2p rw shows the pairs; between hosts a "
-      "program needs a remote transport (InfiniBand, RoCE; nvidia-peermem or DMA-BUF)."}},
+     {"The message says that one GPU of this host cannot access the memory of another GPU: no NVLink or PCIe path "
+      "between the two allows it (another CPU socket, IOMMU or ACS, a virtual machine, a mixed set of GPUs). Most "
+      "programs go on through memory of the host, slower, and some end. nvidia-smi topo -p2p rw shows the pairs; "
+      "between hosts a program needs a remote transport (InfiniBand, RoCE; nvidia-peermem or DMA-BUF)."}},
 
     {"says-signal",
      cable,
@@ -102,16 +102,16 @@ constexpr Condition kConditions[] = {
      "optical power|cable is not connected|cable not connected|no cable|not plugged|unplugged|no module in |no module "
      "is |no module present|no module inserted|no module detected|no module plugged|xcvr*not present|transceiver*not "
      "present|module not present in port|bad cable|cable error|signal detect",
-     {"By its words there is no signal on the link, or a bad one: cable, module, connector, or the transmitter at the "
-      "other end. ",
+     {"The message says that there is no signal on the link, or a bad one: cable, module, connector, or the "
+      "transmitter at the other end. ",
       {Work::at_link, "Insert or reseat the cable, clean the connectors, then try another cable or module."}},
      true},
     {"says-lacp",
      unknown,
      "stopped distributing|stopped collecting|not distributing|lacp*expired|lacp*defaulted|lacp*timeout|lacp*timed "
      "out|lacp*churn",
-     {"By its words a member of a link aggregation (LACP, 802.3ad) carries no traffic, because the partner at the "
-      "other end does not send or accept LACP packets: the port of the switch is in another group or not in active "
+     {"The message says that a member of a link aggregation (LACP, 802.3ad) carries no traffic, because the partner at "
+      "the other end does not send or accept LACP packets: the port of the switch is in another group or not in active "
       "mode, or the link of the member flaps. Compare the LACP settings of both ends (cat /proc/net/bonding/BOND), "
       "then look at the cable and the link of the member."},
      true},
@@ -121,7 +121,7 @@ constexpr Condition kConditions[] = {
      "carrier|lost carrier|carrier lost|link failure|link lost|link went down|link not ready|link is not ready|port "
      "state is down|port is not active|port not active|link flap|link_flap|^flapping|no link detected|no link on|no "
      "link,",
-     {"By its words a link is down: cable, module, or the port at the other end, which may be switched off or "
+     {"The message says that a link is down: cable, module, or the port at the other end, which may be switched off or "
       "restart. ",
       {Work::at_link, "Check the cable and the module of this port, "},
       "and the state of the port at the other end."},
@@ -131,17 +131,17 @@ constexpr Condition kConditions[] = {
     {"says-disabled",
      network,
      "errdisabled|err-disabled|error-disabled|errdisable detected",
-     {"By its words the switch has disabled the port, for the reason beside it: a speed or a breakout that does not "
-      "fit the module, a loop, or a link that went down too often (then the cable or the module). Correct that, and "
-      "enable the port again."},
+     {"The message says that the switch has disabled the port, for the reason beside it: a speed or a breakout that "
+      "does not fit the module, a loop, or a link that went down too often (then the cable or the module). Correct "
+      "that, and enable the port again."},
      true},
 
     {"says-duplicate",
      network,
      "duplicate*guid|duplicated*guid|duplicate*address|duplicate ^ip |address conflict|conflicting address|"
      "duplicate*^lid |duplicate*^mac ",
-     {"By its words two nodes of the network have the same address or GUID: a cloned host, a NIC with the GUID of "
-      "another one, or a loop in the cabling. The line, or the next one, names the two."},
+     {"The message says that two nodes of the network have the same address or GUID: a cloned host, a NIC with the "
+      "GUID of another one, or a loop in the cabling. The line, or the next one, names the two."},
      true},
 
     {"says-name-lookup",
@@ -149,18 +149,18 @@ constexpr Condition kConditions[] = {
      "resolve host|resolve the host|resolve hostname|name or service not known|in name resolution|name resolution "
      "fail|no address associated with|nodename nor servname|no such host|^getaddrinfo|^gethostbyname|control machine "
      "address|unknown host",
-     {"By its words the name of a host cannot be resolved on this host, or in this container: an entry in /etc/hosts "
-      "or the DNS is missing, the DNS server of /etc/resolv.conf does not answer, or a proxy is needed. Test: "
-      "getent hosts NAME."},
+     {"The message says that the name of a host cannot be resolved on this host, or in this container: an entry in "
+      "/etc/hosts or the DNS is missing, the DNS server of /etc/resolv.conf does not answer, or a proxy is needed. "
+      "Test: getent hosts NAME."},
      true},
 
     {"says-in-use",
      software,
      "address already in use|already in use|already running|already registered|same gpu|same device|doca_error_in_use|"
      "doca_error_already_exist",
-     {"By its words something is used twice: a port or a socket of a process that still runs, or a GPU or a NIC that "
-      "two processes of the host were given. Look for processes that an earlier job left, and at the number of "
-      "processes and the devices that each of them was given."},
+     {"The message says that something is used twice: a port or a socket of a process that still runs, or a GPU or a "
+      "NIC that two processes of the host were given. Look for processes that an earlier job left, and at the number "
+      "of processes and the devices that each of them was given."},
      false,
      {.words = "of the same device|on the same device"}},
 
@@ -169,15 +169,15 @@ constexpr Condition kConditions[] = {
      "device or resource busy|resource busy|is busy|device busy|non-zero usage count|driver is in use|^module*is in "
      "use|group is not "
      "viable|still bound to",
-     {"By its words a device, an interface or a module is in use, and cannot be changed or removed: it is up, a bond, "
-      "a bridge or a virtual machine has it, or a process has it open."}},
+     {"The message says that a device, an interface or a module is in use, and cannot be changed or removed: it is up, "
+      "a bond, a bridge or a virtual machine has it, or a process has it open."}},
 
     {"says-peer-differs",
      peer,
      "remote*incompatible|remote*different|different number of*remote|remote*does not match|"
      "remote*do not match|peer*incompatible|mismatch*with peer|mismatch*with remote|peer*different",
-     {"By its words the other end has something else than this host: another link type, number of ports, version or "
-      "setting. Compare the two hosts; one of them may have lost a port."}},
+     {"The message says that the other end has something else than this host: another link type, number of ports, "
+      "version or setting. Compare the two hosts; one of them may have lost a port."}},
 
     // A driver at its start, and a service without its program.
     {"says-firmware-file",
@@ -187,9 +187,9 @@ constexpr Condition kConditions[] = {
      "firmware|firmware "
      "file failed|firmware: failed to load|failed to load firmware|could not load firmware|cannot load firmware|unable "
      "to load firmware|firmware load failed",
-     {"By its words the driver did not find, or could not load, the file of the firmware of its device: the package "
-      "with it (linux-firmware, or that of the driver) is not installed, is of another release, or is not in the "
-      "initramfs. Install it, and write the initramfs again",
+     {"The message says that the driver did not find, or could not load, the file of the firmware of its device: the "
+      "package with it (linux-firmware, or that of the driver) is not installed, is of another release, or is not in "
+      "the initramfs. Install it, and write the initramfs again",
       {Work::ends_jobs, "; then reload the driver or reboot"},
       "."}},
     {"says-firmware-dead",
@@ -198,30 +198,30 @@ constexpr Condition kConditions[] = {
      "responsive|firmware*is "
      "dead|firmware*not running|^fw *not responding|^fw *not running|firmware*hung|firmware hang|firmware*did not "
      "start|firmware*not ready|firmware*has crashed|firmware crash|firmware*assert",
-     {"By its words the firmware of a device of this host does not run, or does not answer its driver. ",
-      {Work::in_machine, "Power-cycle the node. "},
+     {"The message says that the firmware of a device of this host does not run, or does not answer its driver. ",
+      {Work::in_machine, "Power the node off and on. "},
       {Work::ends_jobs, "Write its firmware again, or update it. "},
       "Have the device replaced if it recurs."}},
     {"says-no-program",
      host,
      "failed at step exec|failed to locate executable|unable to locate executable|status=203/exec|exec format "
      "error|executable file not found",
-     {"By its words a service or launcher found no program at this path, or cannot run it: its package is not "
+     {"The message says that a service or launcher found no program at this path, or cannot run it: its package is not "
       "installed or broken, or the initramfs or image has the unit without the program. Install or update the package, "
       "and write the initramfs again. A unit that fails only in the initramfs, and runs later, does no harm."},
      true},
     {"says-two-libraries",
      software,
      "corrupted comm|undefined symbol|symbol lookup|version*not found (required by|multiple copies of|loaded twice",
-     {"By its words the process has two copies, or the wrong release, of a library: one of the container or the Python "
-      "environment, and one of the host. Look at LD_LIBRARY_PATH and ldd; keep one."}},
+     {"The message says that the process has two copies, or the wrong release, of a library: one of the container or "
+      "the Python environment, and one of the host. Look at LD_LIBRARY_PATH and ldd; keep one."}},
 
     {"says-variable",
      software,
      "verify nccl_|verify ucx_|check nccl_|check the value of|check your|verify that*is set|verify your|"
      "is not set correctly|wrong value|variable is not|variable not",
-     {"By its words a variable of the environment or an option is wrong for this host. Correct the one that the line "
-      "names; compare it with the devices and netdevs of this host."}},
+     {"The message says that a variable of the environment or an option is wrong for this host. Correct the one that "
+      "the line names; compare it with the devices and netdevs of this host."}},
 
     {"says-not-fitting",
      host,
@@ -229,8 +229,8 @@ constexpr Condition kConditions[] = {
      "mismatch*version|incompatible|abi version|unsupported version|wrong version|version is too old|is too old|"
      "too new|newer version|requires version|requires driver|driver/library|"
      "version*not supported|version*don't match|version*doesn't match|different version|doca_error_unsupported_version",
-     {"By its words two parts do not fit each other: kernel module and library, driver and firmware, or the programs "
-      "of two hosts. After an update, ",
+     {"The message says that two parts do not fit each other: kernel module and library, driver and firmware, or the "
+      "programs of two hosts. After an update, ",
       {Work::ends_jobs, "reload the driver or reboot"},
       "; in a container, compare its libraries with the driver of the host; on several hosts, the versions."},
      false,
@@ -244,9 +244,9 @@ constexpr Condition kConditions[] = {
      "load failed|failed to dlopen|dlopen failed|cannot dlopen|unable to dlopen|cannot open shared object|no module "
      "named|driver not registered|not registered with|"
      "is * loaded?|no driver|driver is not|driver not|module not found|library not found|could not be loaded",
-     {"By its words a kernel module, a driver or a library is not loaded or not installed on this host, or is absent "
-      "from the container. Load or install it: lsmod, modprobe, ldconfig -p; in a container, the runtime and its "
-      "mounts."},
+     {"The message says that a kernel module, a driver or a library is not loaded or not installed on this host, or is "
+      "absent from the container. Load or install it: lsmod, modprobe, ldconfig -p; in a container, the runtime and "
+      "its mounts."},
      false,
      {},
      Says::not_loaded},
@@ -255,7 +255,7 @@ constexpr Condition kConditions[] = {
      host,
      "no space for [mem|[mem*can't assign|can't assign mem|[mem*failed to assign|failed to assign [mem|^bar *failed|no "
      "mmio|mmio*exhausted|no memory region found in bar|bar-usage|bar1*full|no space for bar|^bar*no space for [mem",
-     {"By its words there is too little address space for the memory of a device (BAR). ",
+     {"The message says that there is too little address space for the memory of a device (BAR). ",
       {Work::at_machine, "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window"},
       "; for BAR1 of a GPU, register fewer or smaller buffers."},
      true},
@@ -264,20 +264,20 @@ constexpr Condition kConditions[] = {
      software,
      "cuda*out of memory|cuda_error_out_of_memory|gpu*out of memory|hip*out of memory|out of memory on "
      "device|outofmemory|^oom*gpu",
-     {"By its words the memory of a GPU is used up: the program needs more than is left. Use a smaller batch or memory "
-      "fraction; look for another process on the GPU."}},
+     {"The message says that the memory of a GPU is used up: the program needs more than is left. Use a smaller batch "
+      "or memory fraction; look for another process on the GPU."}},
     {"says-speed",
      unknown,
      "performance may|performance might|performance will|performance is degraded|may be impacted|reduced performance|"
      "suboptimal|sub-optimal|for best performance|for better performance",
-     {"By its words the program goes on, slower than it could be: advice, not a failure. Follow it if the job is slow: "
-      "the line names the setting, the placement on CPUs or the path that is missing."}},
+     {"The message says that the program goes on, slower than it could be: advice, not a failure. Follow it if the job "
+      "is slow: the line names the setting, the placement on CPUs or the path that is missing."}},
 
     {"says-slots",
      software,
      "not enough slots|slots available|more processes than|more ranks than|oversubscrib",
-     {"By its words the launcher was asked for more processes than the hosts of the job have slots. Compare the number "
-      "of processes with the allocation and the host file."}},
+     {"The message says that the launcher was asked for more processes than the hosts of the job have slots. Compare "
+      "the number of processes with the allocation and the host file."}},
     {"says-used-up",
      host,
      "out of memory|cannot allocate|can't allocate|could not allocate|failed to allocate|failed to alloc |couldn't "
@@ -288,8 +288,8 @@ constexpr Condition kConditions[] = {
      "exceeded|exceeds the limit|exceeds limit|no more memory|no more space|no more resources|no more entries|no more "
      "room|no free|ring is full|"
      "resource pressure|memory pressure|oom-kill|oom kill|max_map_count|doca_error_no_memory|doca_error_full",
-     {"By its words a resource of this host is used up or limited: memory, locked memory (ulimit -l), open files, "
-      "queue pairs or memory keys of the NIC, disk, or /dev/shm of the container (--shm-size, --ipc=host). "
+     {"The message says that a resource of this host is used up or limited: memory, locked memory (ulimit -l), open "
+      "files, queue pairs or memory keys of the NIC, disk, or /dev/shm of the container (--shm-size, --ipc=host). "
       "Raise the limit or find the process that uses it."},
      false,
      // "failed to allocate the algorithm: -2" (ENOENT) is no lack of resources.
@@ -300,9 +300,9 @@ constexpr Condition kConditions[] = {
      host,
      "shm_open*no such file|shm_open*permission|shm_open*failed|shm_open*not permitted|shared memory*no such file|"
      "shared memory*permission denied|/dev/shm*no such file|/dev/shm*permission denied",
-     {"By its words a segment of shared memory (a file in /dev/shm) of another process of this host cannot be opened: "
-      "the process has ended, or has not made it yet; something removed the file (clean-up scripts, RemoveIPC= of "
-      "systemd); or the processes are in containers or of users that do not share it (--ipc=host). Look whether "
+     {"The message says that a segment of shared memory (a file in /dev/shm) of another process of this host cannot be "
+      "opened: the process has ended, or has not made it yet; something removed the file (clean-up scripts, RemoveIPC= "
+      "of systemd); or the processes are in containers or of users that do not share it (--ipc=host). Look whether "
       "another rank of this host died before, then at space and mount of /dev/shm."}},
 
     {"says-killed",
@@ -310,9 +310,9 @@ constexpr Condition kConditions[] = {
      "sigkill|sigbus|sigsegv|sigabrt|signal 9|signal 7|signal 11|signal 6|segmentation fault|core dumped|bus error "
      "(core|error: bus error|(bus error)|bus error:|"
      "was killed|return code = -|exit code -|exitcode: -|exit code: -",
-     {"By its words a process ended by a signal: 7 (bus error) if /dev/shm of the container is full, 9 if memory is "
-      "used up or the launcher ended it, 11 and 6 by a fault of the program. The kernel log, and the first error of "
-      "this process, say which."},
+     {"The message says that a process ended by a signal: 7 (bus error) if /dev/shm of the container is full, 9 if "
+      "memory is used up or the launcher ended it, 11 and 6 by a fault of the program. The kernel log, and the first "
+      "error of this process, say which."},
      true},
 
     {"says-peer-ended",
@@ -325,8 +325,8 @@ constexpr Condition kConditions[] = {
      "remote process|remote peer|node failure|marked dead|marked as dead|is dead|^died|not responding|no response|"
      "no reply|does not respond|did not respond|not respond|not connected|transport endpoint|doca_error_connection_|"
      "doca_error_not_connected|doca_error_shutdown",
-     {"By its words another process or host ended, hangs, or does not answer any more. Look first at its own log, at "
-      "the place that the line names: its first error, memory and exit code; then at the path to it."},
+     {"The message says that another process or host ended, hangs, or does not answer any more. Look first at its own "
+      "log, at the place that the line names: its first error, memory and exit code; then at the path to it."},
      false,
      {.errors = "EREMOTEIO"},  // "Remote I/O error" is of the firmware of a device
      Says::peer_ended},
@@ -337,8 +337,8 @@ constexpr Condition kConditions[] = {
      "refused the request|refused the login|refused connection|request refused|access refused|connection*rejected|"
      "connection reject|request*rejected|rejected by|rejected*request by|rejected request|rejected the request|"
      "rejected connect|rejected the connection|rejected:|login rejected",
-     {"By its words the other end refused the request: nothing listens there, its program is not ready, or it does not "
-      "accept these parameters. Look at its log and at the address and port."},
+     {"The message says that the other end refused the request: nothing listens there, its program is not ready, or it "
+      "does not accept these parameters. Look at its log and at the address and port."},
      false,
      {},
      Says::rejected},
@@ -348,8 +348,8 @@ constexpr Condition kConditions[] = {
      "network is unreachable|no route to host|host unreachable|is unreachable|are unreachable|destination "
      "unreachable|unreachable host|host is down|"
      "no route|hostunreach|network error|cannot reach|could not reach|not reachable",
-     {"By its words there is no path to the other end: no route or gateway on this host, a link that is down, or a "
-      "host that is off. ip route get ADDRESS, then ping."},
+     {"The message says that there is no path to the other end: no route or gateway on this host, a link that is down, "
+      "or a host that is off. ip route get ADDRESS, then ping."},
      false,
      {},
      Says::unreachable},
@@ -358,23 +358,23 @@ constexpr Condition kConditions[] = {
      host,
      "permission denied|not permitted|access denied|unauthorized|no permission|insufficient privilege|requires root|"
      "must be root|not authorized|forbidden|doca_error_not_permitted|doca_error_authentication",
-     {"By its words the process lacks a permission: the file mode or cgroup of a device in /dev/infiniband or of a "
-      "GPU, a capability of the container (IPC_LOCK), or a security policy."}},
+     {"The message says that the process lacks a permission: the file mode or cgroup of a device in /dev/infiniband or "
+      "of a GPU, a capability of the container (IPC_LOCK), or a security policy."}},
 
     {"says-old-option",
      none,
      "is deprecated|are deprecated|replaced by|is defunct|please remove it from|is obsolete|are obsolete|has no "
      "effect|have no effect",
-     {"By its words an option or a variable is old, and is ignored or has a new name: the program goes on. Harmless; "
-      "remove it, or use the new name."},
+     {"The message says that an option or a variable is old, and is ignored or has a new name: the program goes on. "
+      "Harmless; remove it, or use the new name."},
      false,
      {.words = "fatal|fail|abort|cannot|no longer|not support"}},
     {"says-configuration-file",
      host,
      "configuration error|config error|config file|configuration file|misconfigur|syntax error|parse error|parsing "
      "error|unrecognized key|unknown key|cannot parse|could not parse|failed to parse",
-     {"By its words a configuration file of this host has an error, or a value that the program does not accept. The "
-      "line, or the one before it, names the file and the entry. Correct it and restart the service."}},
+     {"The message says that a configuration file of this host has an error, or a value that the program does not "
+      "accept. The line, or the one before it, names the file and the entry. Correct it and restart the service."}},
     {"says-configuration",
      software,
      "both*are specified|both*are set|mutually exclusive|cannot be used with|can't be used with|"
@@ -388,9 +388,9 @@ constexpr Condition kConditions[] = {
      "bad environment variable|^usage:|across ranks|between ranks|all ranks|do not match|does not match|mismatch|"
      "inconsistent|truncated|different number|number of*must|disabled or failed|doca_error_invalid_value|"
      "doca_error_bad_config|doca_error_too_big",
-     {"By its words something was asked for that does not fit: an option, a variable of the environment, a value of a "
-      "configuration file, or settings and sizes that differ between the ranks. The line names it. Compare it on all "
-      "hosts and ranks, and correct it."},
+     {"The message says that something was asked for that does not fit: an option, a variable of the environment, a "
+      "value of a configuration file, or settings and sizes that differ between the ranks. The line names it. Compare "
+      "it on all hosts and ranks, and correct it."},
      false,
      {},
      Says::other,
@@ -400,37 +400,38 @@ constexpr Condition kConditions[] = {
     {"says-temporary",
      unknown,
      "temporarily unavailable|try again later|doca_error_again",
-     {"By its words something was full or in use at this moment: a queue, a lock, a limit of processes or threads, or "
-      "a service that restarts. Most programs try again. If the line repeats, find what does not get done: completions "
-      "that are not polled, a peer or a service that hangs, or a limit (ulimit -u, pids.max of the cgroup)."}},
+     {"The message says that something was full or in use at this moment: a queue, a lock, a limit of processes or "
+      "threads, or a service that restarts. Most programs try again. If the line repeats, find what does not get done: "
+      "completions that are not polled, a peer or a service that hangs, or a limit (ulimit -u, pids.max of the "
+      "cgroup)."}},
 
     // The subject is the program, or a part of it that lacks what another one requires: the device is as it should be.
-    // What a driver requires of a device or a kernel is none of these.
+    // A driver that requires something of a device or a kernel is another case.
     {"says-asked-unsupported",
      software,
      "application*requested*not support|application*used*not support|application*asked*not support|user "
      "requested*not support|requested*but*does not support|requested*but*not supported|requested*but*doesn't "
      "support|required, but*^plugin*not support|required, but*^provider*not support|required, but*^library*not "
      "support|communicator does not support",
-     {"By its words the program, or a variable of its environment, asks for something that this device, plugin or "
-      "library does not offer. Remove the request, or use a device, plugin or release that has it; the device itself "
-      "reports no fault."}},
+     {"The message says that the program, or a variable of its environment, asks for something that this device, "
+      "plugin or library does not offer. Remove the request, or use a device, plugin or release that has it; the "
+      "device itself reports no fault."}},
 
     {"says-listen",
      software,
      "failed to listen|fail*to get listen|cannot listen|can't listen|could not listen|unable to listen|fail*to start "
      "listening|listen failed|listen() failed|fail*to start*server on port",
-     {"By its words the program cannot listen on its port: another process of this host has it (an earlier job that "
-      "did not end), the address is not of this host, or it may open no more files (ulimit -n). ss -ltnp shows who has "
-      "the port; end that process or use another port."},
+     {"The message says that the program cannot listen on its port: another process of this host has it (an earlier "
+      "job that did not end), the address is not of this host, or it may open no more files (ulimit -n). ss -ltnp "
+      "shows who has the port; end that process or use another port."},
      false,
      {.words = "unix|.sock"}},
     {"says-interrupts",
      host,
      "enable msi|setup irq|setup remaining irq|setup msi|set up msi|set up irq|re-start irq|restart irq|allocate "
      "irq|alloc*irq vector|irq vectors*fail|msix vectors*fail|msi-x vectors*fail|request_irq*fail|request irq*fail",
-     {"By its words a device got no interrupt vectors (MSI-X), or not all: they are used up by other devices, many "
-      "queues or virtual functions, or the platform or hypervisor gives the device too few. Reduce queues or "
+     {"The message says that a device got no interrupt vectors (MSI-X), or not all: they are used up by other devices, "
+      "many queues or virtual functions, or the platform or hypervisor gives the device too few. Reduce queues or "
       "functions",
       {Work::ends_jobs, "; then reload the driver or reboot"},
       "."}},
@@ -440,9 +441,9 @@ constexpr Condition kConditions[] = {
      "not supported|unsupported|does not support|doesn't support|no support|not implemented|not capable|only supports|"
      "is not available|not available|unavailable|is not enabled|not enabled|is disabled|provider is supported|"
      "doca_error_not_supported",
-     {"By its words this hardware, driver, firmware or kernel does not offer what the program asks for, or it is "
-      "switched off. Compare the versions with what the program requires; a newer driver or firmware, or an option of "
-      "the program that does without it."},
+     {"The message says that this hardware, driver, firmware or kernel does not offer what the program asks for, or it "
+      "is switched off. Compare the versions with what the program requires; a newer driver or firmware, or an option "
+      "of the program that does without it."},
      false,
      {.errors = "EAGAIN"},  // "Resource temporarily unavailable"
      Says::unsupported,
@@ -454,8 +455,8 @@ constexpr Condition kConditions[] = {
      "couldn't find|cannot find|can't find|unable to find|failed to find|is missing|missing|nothing found|"
      "no usable|no suitable|no active|no valid|no available|could not open|cannot open|unable to open|failed to open|"
      "doca_error_not_found",
-     {"By its words a device, file, address or library is absent: it is not in the container, its driver is not "
-      "loaded, or the name is wrong. Compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."},
+     {"The message says that a device, file, address or library is absent: it is not in the container, its driver is "
+      "not loaded, or the name is wrong. Compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."},
      false,
      // A queue, endpoint or counter that cannot be opened is made, not found.
      {.words = "already exist|open*^cq|open*completion queue|open*^eq |open*event queue|open*^ep |open*^endpoint|"
@@ -466,18 +467,18 @@ constexpr Condition kConditions[] = {
      unknown,
      "exit status 1|exit status 2|exit status 3|exit status 4|exit status 5|non-zero exit|nonzero exit|exited with "
      "status",
-     {"By its words a command or program that was started ended with an error, and the line has only its exit status. "
-      "Its own output, in the lines before this one or in its log, has the reason: read which command failed, and run "
-      "it by hand on this node."}},
+     {"The message says that a command or program that was started ended with an error, and the line has only its exit "
+      "status. Its own output, in the lines before this one or in its log, has the reason: read which command failed, "
+      "and run it by hand on this node."}},
 
     {"says-timeout",
      unknown,
      "timed out|timeout|time out|deadline exceeded|^stalled|^hang|^hung|stuck|not making progress|no progress|"
      "exceeded retries|exceeded error retry|retries exceeded|retry count exceeded|retry attempts|waiting for "
      "remainder|more than 60 seconds|did not complete|retry limit|too many retries|doca_error_time_out",
-     {"By its words something did not end in time: another rank or host that ended, hangs or is slow, a path that "
-      "loses packets, or a call of the driver that hangs. Look first at the place that the line names, and at errors "
-      "before this line."},
+     {"The message says that something did not end in time: another rank or host that ended, hangs or is slow, a path "
+      "that loses packets, or a call of the driver that hangs. Look first at the place that the line names, and at "
+      "errors before this line."},
      false,
      {},
      Says::timeout,
@@ -492,8 +493,9 @@ constexpr Combination kCombinations[] = {
      {"driver-says-timeout",
       host,
       "",
-      {"By its words the firmware of the NIC, or the PF driver of a virtual function, did not answer the driver. The "
-       "first such line of the kernel log is nearest to the cause; look at devlink health and PCIe errors (AER). ",
+      {"The message says that the firmware of the NIC, or the PF driver of a virtual function, did not answer the "
+       "driver. The first such line of the kernel log is nearest to the cause; look at devlink health and PCIe errors "
+       "(AER). ",
        {Work::ends_jobs, "Reset the NIC or reload its driver; "},
        "update the firmware if it recurs."}}},
     {Says::timeout | Says::peer_ended,
@@ -501,8 +503,8 @@ constexpr Combination kCombinations[] = {
      {"gpu-says-timeout",
       host,
       "",
-      {"By its words the GPU or its firmware did not answer the driver: it hangs or has failed. The first such line of "
-       "the kernel log is nearest to the cause (Xid, RAS, PCIe). ",
+      {"The message says that the GPU or its firmware did not answer the driver: it hangs or has failed. The first "
+       "such line of the kernel log is nearest to the cause (Xid, RAS, PCIe). ",
        {Work::ends_jobs, "Reset the GPU or reboot; "},
        "update driver and firmware, or replace the GPU, if it recurs."}}},
     {Says::timeout | Says::peer_ended | Says::rejected,
@@ -510,15 +512,16 @@ constexpr Combination kCombinations[] = {
      {"storage-says-timeout",
       peer,
       "",
-      {"By its words the storage server or target did not answer, refused, or ended the connection. Look at its state "
-       "and log at this time, at its address and port, then at the path to it and at the RDMA port of both."}}},
+      {"The message says that the storage server or target did not answer, refused, or ended the connection. Look at "
+       "its state and log at this time, at its address and port, then at the path to it and at the RDMA port of "
+       "both."}}},
     {Says::timeout | Says::peer_ended | Says::unreachable,
      Printer::fabric,
      {"fabric-says-timeout",
       network,
       "",
-      {"By its words a node or switch did not answer the management packets of the fabric (MAD): it is down or "
-       "restarts, or a link or route to it is bad. Compare iblinkinfo and ibqueryerrors with the address in the "
+      {"The message says that a node or switch did not answer the management packets of the fabric (MAD): it is down "
+       "or restarts, or a link or route to it is bad. Compare iblinkinfo and ibqueryerrors with the address in the "
        "line."}}},
     {Says::timeout | Says::peer_ended | Says::absent | Says::unsupported | Says::used_up | Says::not_loaded |
          Says::not_fitting,
@@ -526,30 +529,31 @@ constexpr Combination kCombinations[] = {
      {"switch-says",
       network,
       "",
-      {"By its words a service of the switch did not find or reach what it needs, or the switch does not offer it. "
-       "Look at the switch: show logging, show interfaces status, and its last change of the configuration."}}},
+      {"The message says that a service of the switch did not find or reach what it needs, or the switch does not "
+       "offer it. Look at the switch: show logging, show interfaces status, and its last change of the "
+       "configuration."}}},
     {Says::timeout | Says::peer_ended | Says::rejected,
      Printer::node_service,
      {"node-says-timeout",
       host,
       "",
-      {"By its words a service of this node did not answer: the container runtime, a device or network plugin, a "
-       "driver container, or the API server. Look at the state of the one that the line names: systemctl status, "
-       "kubectl get pods -A -o wide, journalctl -u kubelet -u containerd."}}},
+      {"The message says that a service of this node did not answer: the container runtime, a device or network "
+       "plugin, a driver container, or the API server. Look at the state of the one that the line names: systemctl "
+       "status, kubectl get pods -A -o wide, journalctl -u kubelet -u containerd."}}},
     {Says::timeout,
      Printer::ranks,
      {"ranks-say-timeout",
       peer,
       "",
-      {"By its words the other end of a TCP connection (a daemon, rank, store or master) did not answer in time: it "
-       "did not start, ended or hangs, or a firewall or a wrong interface is between. Look at its own log first, then "
-       "at its address and port."}}},
+      {"The message says that the other end of a TCP connection (a daemon, rank, store or master) did not answer in "
+       "time: it did not start, ended or hangs, or a firewall or a wrong interface is between. Look at its own log "
+       "first, then at its address and port."}}},
     {Says::absent | Says::not_loaded,
      Printer::slurm,
      {"slurm-says-absent",
       host,
       "",
-      {"By its words a plugin, library, file or directory of Slurm is absent on this node: its package is not "
+      {"The message says that a plugin, library, file or directory of Slurm is absent on this node: its package is not "
        "installed, this Slurm was built without the library (munge, PMIx, NVML, hwloc, D-Bus for cgroup/v2), or the "
        "path of the configuration is wrong. Compare with a node that works: PluginDir and SlurmdSpoolDir of scontrol "
        "show config, and ldd of the plugin."}}},
@@ -558,17 +562,17 @@ constexpr Combination kCombinations[] = {
      {"container-says-absent",
       host,
       "",
-      {"By its words a file, device or program that the container needs is absent on this node: the driver or its "
-       "libraries (nvidia-smi on the host), a device file of /dev, a CDI or CNI file (/etc/cdi, /etc/cni/net.d, "
+      {"The message says that a file, device or program that the container needs is absent on this node: the driver or "
+       "its libraries (nvidia-smi on the host), a device file of /dev, a CDI or CNI file (/etc/cdi, /etc/cni/net.d, "
        "/opt/cni/bin), a netdev, or a driver container that is not ready."}}},
     {Says::used_up,
      Printer::dpdk,
      {"dpdk-says-used-up",
       host,
       "",
-      {"By its words DPDK has no memory left: too few huge pages on the NUMA node of the NIC, or a pool of buffers "
-       "(mbufs) that is smaller than the rings of all queues. Reserve more huge pages, give the program more memory "
-       "(--socket-mem, dpdk-socket-mem, more mbufs), or use fewer and shorter queues."}}},
+      {"The message says that DPDK has no memory left: too few huge pages on the NUMA node of the NIC, or a pool of "
+       "buffers (mbufs) that is smaller than the rings of all queues. Reserve more huge pages, give the program more "
+       "memory (--socket-mem, dpdk-socket-mem, more mbufs), or use fewer and shorter queues."}}},
 };
 
 // The meaning of a failed step of any library, by the first verb of its message after the mark of the program and the
@@ -583,16 +587,17 @@ constexpr FailedStep kSteps[] = {
      {"step-frees",
       unknown,
       "",
-      {"By its words an object could not be freed at the end of a connection or of the process. After another error it "
-       "is a consequence: look at the first error of this process. Without one it is harmless, because the kernel "
-       "frees the RDMA objects of a process that ends; only in a process that runs on, objects are used up in time."}}},
+      {"The message says that an object could not be freed at the end of a connection or of the process. After another "
+       "error it is a consequence: look at the first error of this process. Without one it is harmless, because the "
+       "kernel frees the RDMA objects of a process that ends; only in a process that runs on, objects are used up in "
+       "time."}}},
     {"^parse|parsing|^decod|^encod|^pack |^packing|^unpack|serializ|^convert",
      {"step-internal-data",
       software,
       "",
-      {"By its words a value or a message could not be read or written: it is not in the form that the library "
-       "expects. Usual causes: releases of the two ends that do not fit each other, an argument of the program, or a "
-       "variable or name in another form. The line reports no error of the network or of a device."}}},
+      {"The message says that a value or a message could not be read or written: it is not in the form that the "
+       "library expects. Usual causes: releases of the two ends that do not fit each other, an argument of the "
+       "program, or a variable or name in another form. The line reports no error of the network or of a device."}}},
     {"^open|^create|creating|creation|^init|initiali|^query|^queried|^bind|binding|^enabl|^map|mapping|^regist|"
      "registration|^alloc|allocat|_alloc|^retriev|^read |^load|^set |^setting|^determin|^discover|^detect|^poll|^arm|"
      "^re-arm|^request|^notify|^modify|^modif|^set up|^setup|^start|^find|^get |^getting|ibv_create|ibv_query|"
@@ -602,27 +607,27 @@ constexpr FailedStep kSteps[] = {
      {"step-prepares",
       host,
       "",
-      {"By its words a step on this host failed: something of its RDMA device, GPU or memory could not be opened, made "
-       "or read. The network and other hosts take no part in it. Usual causes: a device that is not in the container, "
-       "in reset or gone, a limit (memlock, queue pairs, memory of the GPU), libraries and a driver that do not fit, "
-       "or a value that the device does not have. The errno or the line before has the reason."}}},
+      {"The message says that a step on this host failed: something of its RDMA device, GPU or memory could not be "
+       "opened, made or read. The network and other hosts take no part in it. Usual causes: a device that is not in "
+       "the container, in reset or gone, a limit (memlock, queue pairs, memory of the GPU), libraries and a driver "
+       "that do not fit, or a value that the device does not have. The errno or the line before has the reason."}}},
     {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |"
      "^get request|transfer|^submit|during rma|^amo|during amo|notification|^credit|completion|_fence|^fence|^quiet|"
      "flow-control",
      {"step-transfers",
       unknown,
       "",
-      {"By its words a transfer on an open connection failed, and the line does not show why: the connection had "
-       "failed before (the other process ended, or packets were lost), or the library rejects the request. Look at "
+      {"The message says that a transfer on an open connection failed, and the line does not show why: the connection "
+       "had failed before (the other process ended, or packets were lost), or the library rejects the request. Look at "
        "the first error of this process and of the process at the other end: a completion with a status, or the errno "
        "of the request."}}},
     {"connect|accept|handshake|exchange|distribut|modex|resolve|^join|rendezvous",
      {"step-connects",
       unknown,
       "",
-      {"By its words a connection between two processes was not made. Both ends take part: see whether the other "
-       "process runs and what it reports, then whether its address can be reached from here (interface, firewall, "
-       "GID). If no address of this host is named either, look at the devices of this host first."}}},
+      {"The message says that a connection between two processes was not made. Both ends take part: see whether the "
+       "other process runs and what it reports, then whether its address can be reached from here (interface, "
+       "firewall, GID). If no address of this host is named either, look at the devices of this host first."}}},
 };
 // A state that the library excludes, or a call in the wrong order: it needs no verb of a step. The first ones decide
 // wherever they are in the line; the others only before the verb.
@@ -643,10 +648,10 @@ constexpr Condition kInternal{
     "step-internal",
     software,
     "",
-    {"By its words the library found a state, a value or an order of calls that it excludes. The line reports no "
-     "error of the network or of a device. Usual causes: a call or an argument of the program above, releases of the "
-     "two ends or of two libraries that do not fit each other, or an earlier error of this process, after which its "
-     "state is not valid: look at its first error."}};
+    {"The message says that the library found a state, a value or an order of calls that it excludes. The line reports "
+     "no error of the network or of a device. Usual causes: a call or an argument of the program above, releases of "
+     "the two ends or of two libraries that do not fit each other, or an earlier error of this process, after which "
+     "its state is not valid: look at its first error."}};
 constexpr std::string_view kRefusedWords =
     "request|invalid|not support|unsupported|^already|must |only |cannot be|can't be|cannot change|can't change|cannot "
     "set|can't set|cannot enable|can't enable|not allowed|exceed|out of "
@@ -656,16 +661,16 @@ constexpr Condition kDriverRefuses{
     "step-refused",
     host,
     "",
-    {"By its words the driver refuses something that was asked for on this host: a setting, a number of queues, a "
-     "filter, a request of a virtual function. The NIC does not have it, or not in its present mode; the former value "
-     "stays. Find the program that asks for it (ethtool, tc, a service, a virtual machine)."}};
+    {"The message says that the driver refuses something that was asked for on this host: a setting, a number of "
+     "queues, a filter, a request of a virtual function. The NIC does not have it, or not in its present mode; the "
+     "former value stays. Find the program that asks for it (ethtool, tc, a service, a virtual machine)."}};
 constexpr Condition kDriverFails{
     "step-of-driver",
     host,
     "",
-    {"By its words a step of the driver on this host failed: mostly the firmware rejected or did not answer a command, "
-     "the NIC was in a reset, or its resources or memory of the host are used up. The first line of this NIC in the "
-     "kernel log is nearest to the cause; the network and other hosts take no part in it."}};
+    {"The message says that a step of the driver on this host failed: mostly the firmware rejected or did not answer a "
+     "command, the NIC was in a reset, or its resources or memory of the host are used up. The first line of this NIC "
+     "in the kernel log is nearest to the cause; the network and other hosts take no part in it."}};
 // Without the mark of the program and the source file: "... UCX  ERROR ", "E1129 ... ucx_utils.cpp:212] ".
 std::string_view message_of(std::string_view small) {
   constexpr std::string_view kMarks[] = {"nccl warn ", "nccl error ", "<warn> ",   "<critical> ",       "ucx  error ",

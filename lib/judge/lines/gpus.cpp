@@ -34,7 +34,7 @@ constexpr LineMessage kGpuRows[] = {
      {"A GPU reports a security fault: its firewall blocks accesses, or a part of it was not started as signed. The "
       "GPU is not usable. ",
       {Work::ends_jobs, "Reset the GPU"},
-      {Work::in_machine, ", or power-cycle the node. Replace the GPU if the fault recurs"},
+      {Work::in_machine, ", or power the node off and on. Replace the GPU if the fault recurs"},
       "."},
      "nvidia-smi -q | grep -i -E 'vbios|firmware'",
      kXid},
@@ -228,7 +228,7 @@ constexpr LineMessage kGpuRows[] = {
      {"The firmware on the GPU (VBIOS: GFW; FSP, GSP) did not finish its boot or does not answer, so that the driver "
       "cannot initialize the GPU and nvidia-smi does not show it: the GPU is in a bad state, its power or its PCIe "
       "slot is faulty, the firmware hangs, or the VBIOS does not fit this driver. ",
-      {Work::in_machine, "Power-cycle the node (cold boot). "},
+      {Work::in_machine, "Power the node off and on (cold boot). "},
       "Update the VBIOS and the driver, with firmware files of one version",
       {Work::in_machine, "; check power and seat of the GPU, and replace it if the error stays"},
       "."},

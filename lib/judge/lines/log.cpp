@@ -240,6 +240,7 @@ void Log::take(Line line) {
   found.vendor_error = codes.vendor_error;
   count(found.peers, found.named.peer.empty() ? found.named.peer_lid : found.named.peer);
   for (const std::string& name : found.named.elsewhere) count(found.elsewhere, name);
+  for (const std::string& name : found.named.devices_elsewhere) count(found.devices_elsewhere, name);
   for (const std::string& address : found.named.pci) count(found.pci, address);
   count(found.hosts, host_of(line.text));
   count(found.processes, process_of(line.text));
@@ -280,8 +281,9 @@ void Log::take(Line line) {
   if (message->is_component()) count_other(*known, found);
   for (const auto& [to, from] :
        {std::pair(&known->codes, &found.codes), std::pair(&known->peers, &found.peers),
-        std::pair(&known->elsewhere, &found.elsewhere), std::pair(&known->pci, &found.pci),
-        std::pair(&known->hosts, &found.hosts), std::pair(&known->processes, &found.processes)})
+        std::pair(&known->elsewhere, &found.elsewhere), std::pair(&known->devices_elsewhere, &found.devices_elsewhere),
+        std::pair(&known->pci, &found.pci), std::pair(&known->hosts, &found.hosts),
+        std::pair(&known->processes, &found.processes)})
     for (const Counted& each : *from) count(*to, each.text);
 }
 
@@ -297,6 +299,7 @@ void Log::add_unknown(const Line& line, Found found) {
         if (each.vendor_error.empty()) each.vendor_error = found.vendor_error;
         for (const Counted& peer : found.peers) count(each.peers, peer.text);
         for (const Counted& name : found.elsewhere) count(each.elsewhere, name.text);
+        for (const Counted& name : found.devices_elsewhere) count(each.devices_elsewhere, name.text);
         for (const Counted& host : found.hosts) count(each.hosts, host.text);
       }
     return;

@@ -42,7 +42,7 @@ struct Found {
   std::string line;                      // the first
   std::optional<int64_t> time;
   size_t first = 0, count = 0;  // number of the first line; number of lines
-  std::vector<Counted> codes, peers, elsewhere, pci, hosts, processes;
+  std::vector<Counted> codes, peers, elsewhere, devices_elsewhere, pci, hosts, processes;
   std::optional<bool> is_fatal;  // Codes::is_fatal of `line`
   std::string vendor_error;      // the first of `codes` that is one of a work completion; empty: none
   std::vector<Consequence> consequences;

@@ -163,8 +163,12 @@ Named names_in(std::string_view line, const Node& node, const PortsByLid& lids) 
     if (!matched_by.empty()) continue;
     // "/sys/class/infiniband/mlx5_0", "ud/hrn0_1:1" of UCX.
     const std::string last = word.text.substr(word.text.rfind('/') + 1);
-    if (looks_like_a_device(word.text)) add(out.elsewhere, "device " + word.text);
-    else if (looks_like_a_device(last)) add(out.elsewhere, "device " + last);
+    for (const std::string& name : {word.text, last})
+      if (looks_like_a_device(name)) {
+        add(out.elsewhere, "device " + name);
+        add(out.devices_elsewhere, name);
+        break;
+      }
     if (ip && word.side == Side::local) add(out.elsewhere, "GID " + word.text);
     std::string_view address = word.text;  // "PCI:0000:3b:00", "GPU0000:3b:00.0" of NVIDIA's programs
     strip_prefix(address, {"PCI:", "GPU"});

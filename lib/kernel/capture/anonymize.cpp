@@ -385,7 +385,7 @@ class Anonymizer {
     return pseudonyms_.in_bytes(what);
   }
 
-  // Whether the names and texts there are of devices and drivers.
+  // Whether the names and texts in the file are those of devices and drivers.
   static bool is_of_kernel(const std::string& path) { return path.starts_with("sys/") || path.starts_with("proc/"); }
 
   // A part of an answer.
@@ -416,7 +416,7 @@ class Anonymizer {
     const bool is_kernels = is_of_kernel(what);
     if (ask == Ask::resolve || ask == Ask::list) return name(text, is_kernels);
     if (ask != Ask::read) return content(text, is_kernels);
-    // Whatever it is: it may be a word like others, or also a device's name.
+    // The host name is replaced in any case, also if it is a common word or the name of a device.
     if (what.ends_with("/hostname")) {
       const std::string_view hostname = trim(text);
       if (hostname.empty()) return text;

@@ -2,6 +2,7 @@
 #include "kernel/rdma/infiniband.h"
 
 #include "base/parse.h"
+#include "kernel/pci/pci_device.h"
 
 namespace fabric::infiniband {
 
@@ -28,7 +29,7 @@ Result<std::vector<unsigned>> ports(const Root& root, const std::string& device)
     }
   // Earlier drivers have no masks. The netdev of a port that leads out gives it a link-local GID, with a link or
   // without.
-  const bool is_gaudi = root.line_of(folder + "/device/vendor") == "0x1da3";
+  const bool is_gaudi = root.number_in<uint16_t>(folder + "/device/vendor", 16) == kHabana;
   std::vector<unsigned> numbers;
   for (const std::string& name : *names) {
     const auto number = parse_number<unsigned>(name);

@@ -160,7 +160,7 @@ class PortManagerTest : public testing::Test {
   qos::Instant now_ = std::chrono::steady_clock::now();
 };
 
-// Its Arm cores set PFC, and its thresholds with it.
+// The Arm cores of the DPU set PFC, and with it the thresholds of the port.
 TEST_F(PortManagerTest, APortOfADpuIsNotSettledEither) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   nic.pfc.pfc_en = 1 << 3;
@@ -698,7 +698,7 @@ TEST_F(PortManagerTest, WithOriginalsOfANewerReleaseNothingIsWritten) {
   EXPECT_FALSE(state_of(manager_->view()).lost_originals);
 }
 
-// Nor is anything written beside the host's originals or the record of a self-test of a newer release, also if all
+// Nothing is written beside a newer release's originals of the host, or its record of a self-test, also if all
 // originals were saved before: not the policy of a port or the host, not a release, not the end of a self-test.
 TEST_F(PortManagerTest, WithAFileOfANewerReleaseNothingIsWritten) {
   const std::string newer = R"({"format":2,"hosts":[]})";
@@ -1660,7 +1660,7 @@ TEST_F(Unconfirmed, WhileItIsAwaitedNothingIsEnforced) {
   EXPECT_EQ(nic_->mtu, 4200U);
 }
 
-// Whatever keeps the record from being read for a moment (EIO, EINTR): an apply may await confirmation.
+// The record may be unreadable for a moment (EIO, EINTR). Meanwhile an apply may await confirmation.
 TEST_F(Unconfirmed, WhileTheRecordCannotBeReadNothingIsEnforced) {
   const auto make_unreadable = [this] { tree_.remove(confirm::kFile).folder(confirm::kFile); };
   const auto held = [this] { return state_of(manager_->view()).held; };

@@ -482,7 +482,7 @@ TEST(CaptureDisguise, InEveryFormOfWriting) {
   const std::string bytes = pseudonyms.in_bytes("ab" + std::string(kMac) + "cd");
   EXPECT_EQ(bytes.substr(2, 3), kMac.substr(0, 3));
   EXPECT_NE(bytes.substr(2, 6), kMac);
-  // Not one thing's own.
+  // Kept: texts that do not identify a single thing.
   for (const char* kept :
        {"0000:17:00.0", "ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "01:80:c2:00:00:0e", "10.1.0.1", "2001:db8::1", "::1",
         "12:34:56", "0000:0000:0000:0000:0000:ffff:0a01:0001", "0-3,64", "32.0 GT/s PCIe", "2026-11-21"})
@@ -579,7 +579,7 @@ TEST(CaptureDisguise, TheNameOfTheMachine) {
   EXPECT_EQ(hidden("gpu.site.example.com", "a gpu gpu.site.example.com"), "a gpu hos.xxxx.xxxxxxx.xxx");
 }
 
-// Also a name that may be another word elsewhere.
+// The host name is hidden there even if it is a common word.
 TEST(CaptureDisguise, FilesThatNameTheHostNeverDiscloseIt) {
   for (const std::string hostname : {"vega", "gpu", "eth5", "mlx5_0", "VEGA.site.example.com", "n-0c42a15e779d", "x"}) {
     Tape tape;

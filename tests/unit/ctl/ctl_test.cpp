@@ -186,6 +186,16 @@ TEST(CtlHelp, IsPrintedFromTheTables) {
       EXPECT_EQ(help.text.find("--" + std::string(row.name) + " ") != std::string::npos, takes(verb.name, row))
           << verb.name << " " << row.name;
   }
+  // The help of a verb is about this verb alone.
+  for (const Verb& verb : verbs())
+    for (const OptionRow& row : option_rows()) {
+      if (!takes(verb.name, row)) continue;
+      const std::string help(help_of(verb.name, row));
+      EXPECT_FALSE(help.empty()) << verb.name << " --" << row.name;
+      for (const Verb& other : verbs())
+        if (!row.verbs.empty() && other.name != verb.name)
+          EXPECT_FALSE(has(help, std::string(other.name) + ":") || has(help, "(" + std::string(other.name))) << help;
+    }
   for (const Verb& verb : verbs()) EXPECT_LE(widest_line(help_text(verb, 80)), 80u) << verb.name;
   EXPECT_LE(widest_line(usage_text(80)), 80u);
   EXPECT_EQ(ran({"--version"}).text, "fabric-agentctl " FABRIC_VERSION "\n");
@@ -508,7 +518,7 @@ TEST(CtlText, UnmanagedPortsHaveAReason) {
   EXPECT_NE(json["ports"].at(3)["left_alone"].get<std::string>(), "");
 }
 
-// Of the longest names that there are: neither a rate nor a time is broken, nor a name.
+// With the longest names that there are, no rate, time or name is broken.
 TEST(CtlStatus, FitsATerminal) {
   for (const std::string rdma : {"mlx5_2", "rocep170s0f0"})
     for (const std::string setting : {"pfc", "cable_length", "ecn_min_time_between_cnps"})

@@ -710,8 +710,9 @@ TEST(ExplainLog, CountsEachMessageOnceForEachPort) {
 
 TEST(ExplainLog, NamesAllPeersAndTheirNumber) {
   Captured tree;
-  const auto line = [](const std::string& gid) {
-    return "NCCL WARN NET/IB : Got completion from peer 10.9.0.1<1> with status=12 opcode=1 len=0 vendor err 129 "
+  const auto line = [](const std::string& gid, const std::string& device = {}) {
+    return "NCCL WARN NET/IB : " + device +
+           "Got completion from peer 10.9.0.1<1> with status=12 opcode=1 len=0 vendor err 129 "
            "(Send) "
            "localGid ::ffff:29.87.4.221 remoteGids::ffff:" +
            gid + "\n";
@@ -721,6 +722,13 @@ TEST(ExplainLog, NamesAllPeersAndTheirNumber) {
   const std::string many = ran_on(tree, {"explain", "--log", tree.path() + "/many"}).text;
   EXPECT_TRUE(has(many, "2 peers: 10.2.0.1, 10.2.0.2 (2 times). Many peers: look at this")) << many;
   EXPECT_TRUE(has(ran_on(tree, {"explain", "--log", tree.path() + "/one"}).text, "One peer: look there first"));
+
+  // Ports of another node, and addresses.
+  tree.file("ports", line("10.2.0.1", "mlx5_97:1 ") + line("10.2.0.2", "mlx5_98:1 "))
+      .file("port", line("10.2.0.1", "mlx5_97:1 ") + line("10.2.0.2", "mlx5_97:1 "));
+  EXPECT_TRUE(
+      has(ran_on(tree, {"explain", "--log", tree.path() + "/ports"}).text, "Several ports: look first at this host"));
+  EXPECT_TRUE(has(ran_on(tree, {"explain", "--log", tree.path() + "/port"}).text, "Many peers: look at this port"));
 }
 
 TEST(ExplainLog, RefusesWhatIsNoText) {
@@ -749,7 +757,7 @@ TEST(ExplainLine, OfAComponent) {
   EXPECT_EQ(text.code, 0);
   EXPECT_TRUE(text.text.starts_with("nccl-socket-other (peer)\n")) << text.text;
   EXPECT_TRUE(has(text.text, "The component that prints it: NCCL's TCP sockets"));
-  EXPECT_TRUE(has(text.text, "By its words the other end refused the request")) << text.text;
+  EXPECT_TRUE(has(text.text, "The message says that the other end refused the request")) << text.text;
   EXPECT_TRUE(has(text.text, "Codes: errno 111 ECONNREFUSED (Connection refused)")) << text.text;
   EXPECT_TRUE(has(text.text, "ECONNREFUSED: the host of the peer answers")) << text.text;
   EXPECT_TRUE(has(text.text, "Next: ping -c 3 10.0.0.2")) << text.text;

@@ -1,62 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <linux/netlink.h>
-#include <rdma/rdma_netlink.h>
-
 #include "enforce/reconcile.h"
 #include "node/netdev_use.h"
 #include "support/sim_nic_bed.h"
+#include "support/sim_rdma.h"
 #include "support/test.h"
 #include "support/tree.h"
 
 namespace fabric {
 namespace {
-
-// RDMA netlink of devices by index, with so many queue pairs and memory regions of processes each
-// (drivers/infiniband/core/nldev.c).
-class QueuePairs : public Netlink {
- public:
-  struct Device {
-    std::string name;
-    uint32_t port = 1;
-    unsigned used = 0, memory = 0;
-  };
-  std::map<uint32_t, Device> devices;
-  int memory_errno = 0;  // of the dump of memory regions
-
-  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
-    std::vector<Message> out;
-    if (type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET)) {
-      for (const auto& [index, device] : devices) out.push_back({type, head(index, device).data()});
-      return out;
-    }
-    const auto asked = parse_attributes(payload);
-    const uint32_t index = find(asked, RDMA_NLDEV_ATTR_DEV_INDEX)->u32().value_or(99);
-    const Device& device = devices.at(index);
-    AttrWriter pairs, answer = head(index, device);
-    if (type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_MR_GET)) {
-      AttrWriter regions;
-      for (unsigned i = 0; i < device.memory; ++i)
-        regions.nest(RDMA_NLDEV_ATTR_RES_MR_ENTRY, AttrWriter().u32(RDMA_NLDEV_ATTR_RES_PID, 4711));
-      if (memory_errno != 0) return error(memory_errno, "simulated");
-      return std::vector{Message{type, answer.nest(RDMA_NLDEV_ATTR_RES_MR, regions).data()}};
-    }
-    for (unsigned i = 0; i < device.used; ++i)
-      pairs.nest(RDMA_NLDEV_ATTR_RES_QP_ENTRY, AttrWriter()
-                                                   .u32(RDMA_NLDEV_ATTR_PORT_INDEX, device.port)
-                                                   .u32(RDMA_NLDEV_ATTR_RES_LQPN, 17 + i)
-                                                   .u32(RDMA_NLDEV_ATTR_RES_PID, 4711));
-    return std::vector{Message{type, answer.nest(RDMA_NLDEV_ATTR_RES_QP, pairs).data()}};
-  }
-
- private:
-  static AttrWriter head(uint32_t index, const Device& device) {
-    AttrWriter out;
-    out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, index)
-        .text(RDMA_NLDEV_ATTR_DEV_NAME, device.name)
-        .u32(RDMA_NLDEV_ATTR_PORT_INDEX, device.port);
-    return out;
-  }
-};
 
 class Busy : public testing::Test {
  protected:
@@ -72,37 +23,40 @@ class Busy : public testing::Test {
     device(3, "mlx5_3", pf + "/mlx5_core.sf.4");
   }
   void device(uint32_t index, const std::string& name, const std::string& folder) {
-    rdma_->devices[index] = {.name = name};
+    rdma_->devices[index] = {.name = name, .owners = {{"qp", {}}, {"mr", {}}}};
     tree_.link("sys/class/infiniband/" + name + "/device", "../../../../" + folder);
   }
+  // Objects of processes: queue pairs, memory regions.
+  uint64_t& pairs(uint32_t index) { return rdma_->devices[index].owners["qp"].user; }
+  uint64_t& memory(uint32_t index) { return rdma_->devices[index].owners["mr"].user; }
   bool busy() { return static_cast<bool>(qos::is_in_use(kernel_, port_)); }
   test::Tree tree_;
-  Kernel kernel_{.root = tree_.root(), .rdma = std::make_unique<QueuePairs>()};
-  QueuePairs* rdma_ = static_cast<QueuePairs*>(kernel_.rdma.get());
+  Kernel kernel_{.root = tree_.root(), .rdma = std::make_unique<test::SimRdma>()};
+  test::SimRdma* rdma_ = static_cast<test::SimRdma*>(kernel_.rdma.get());
   Port port_{.rdma = "mlx5_0", .pci = "0000:24:00.0"};
 };
 
 TEST_F(Busy, ByItsOwnQueuePairsAndThoseOfTheFunctionsBelowIt) {
   EXPECT_FALSE(busy());
   for (const uint32_t index : {0U, 2U, 3U}) {
-    rdma_->devices[index].used = 1;
+    pairs(index) = 1;
     EXPECT_TRUE(busy()) << rdma_->devices[index].name;
-    rdma_->devices[index].used = 0;
+    pairs(index) = 0;
   }
-  rdma_->devices[1].used = 5;
+  pairs(1) = 5;
   EXPECT_FALSE(busy()) << "another card";
 }
 
 // UCX, IBGDA: their queue pairs are DEVX objects, which no dump lists.
 TEST_F(Busy, ByMemoryOfProcessesWhoseQueuePairsAreNotListed) {
-  rdma_->devices[2].memory = 1;
+  memory(2) = 1;
   EXPECT_TRUE(busy()) << "of the virtual function";
-  rdma_->devices[2].memory = 0;
-  rdma_->devices[1].memory = 7;
+  memory(2) = 0;
+  memory(1) = 7;
   EXPECT_FALSE(busy()) << "another card";
-  rdma_->memory_errno = EINVAL;
+  rdma_->owners_errno["mr"] = EINVAL;
   EXPECT_FALSE(busy()) << "a kernel without this dump";
-  rdma_->memory_errno = ETIMEDOUT;
+  rdma_->owners_errno["mr"] = ETIMEDOUT;
   EXPECT_TRUE(busy());
 }
 
@@ -139,14 +93,14 @@ TEST_F(Busy, ByTheFunctionsOfTheOtherMembersOfARoceLag) {
   tree_.link("sys/class/net/ens1f1/device", "../../../../" + other);
   tree_.file("sys/class/net/bond0/bonding/slaves", "ens1f0 ens1f1\n");
   device(4, "mlx5_4", vf);
-  rdma_->devices[4].used = 1;
+  pairs(4) = 1;
   EXPECT_FALSE(busy()) << "without a bond it has the link of its own function";
   for (const PortRole role : {PortRole::bond_member, PortRole::bond}) {
     port_.role = role;
     port_.bond = "bond0";
     EXPECT_TRUE(busy());
   }
-  rdma_->devices[4].used = 0;
+  pairs(4) = 0;
   EXPECT_FALSE(busy());
   tree_.folder(vf + "/infiniband");
   EXPECT_TRUE(busy()) << "its RDMA device is in another network namespace";
@@ -159,7 +113,7 @@ TEST_F(Busy, ByTheOtherFunctionsOfItsPhysicalPort) {
   port_.netdev = "ens1";
   tree_.link("sys/class/net/ens1/device", "../../../../sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0")
       .link("sys/class/net/ens2/device", "../../../../" + other);
-  rdma_->devices[1].used = 1;
+  pairs(1) = 1;
   const auto both = [this](const std::string& file, const std::string& own, const std::string& others) {
     tree_.file("sys/class/net/ens1/" + file, own + "\n").file("sys/class/net/ens2/" + file, others + "\n");
   };
@@ -172,7 +126,7 @@ TEST_F(Busy, ByTheOtherFunctionsOfItsPhysicalPort) {
   EXPECT_FALSE(busy()) << "another port of the card";
   both("phys_port_id", "3cfdfe000001", "3cfdfe000001");
   EXPECT_TRUE(busy());
-  rdma_->devices[1].used = 0;
+  pairs(1) = 0;
   EXPECT_FALSE(busy());
   tree_.folder(other + "/virtfn0/infiniband");
   EXPECT_TRUE(busy()) << "a container uses a virtual function of the other one";
@@ -180,7 +134,7 @@ TEST_F(Busy, ByTheOtherFunctionsOfItsPhysicalPort) {
 
 TEST_F(Busy, ByRdmaInSoftwareOnItsNetdev) {
   port_.netdev = "ens1";
-  rdma_->devices[4] = {.name = "rxe0", .used = 1};
+  rdma_->devices[4] = {.name = "rxe0", .owners = {{"qp", {.user = 1}}, {"mr", {}}}};
   tree_.file("sys/class/infiniband/rxe0/parent", "ens2\n");
   EXPECT_FALSE(busy()) << "of another netdev";
   tree_.file("sys/class/infiniband/rxe0/parent", "ens1\n");
@@ -212,10 +166,10 @@ TEST_F(Busy, ByADriverOfUserSpace) {
 
 TEST_F(Busy, SaysByWhom) {
   EXPECT_EQ(qos::is_in_use(kernel_, port_).why, "");
-  rdma_->devices[0].used = 1;
+  pairs(0) = 1;
   EXPECT_EQ(qos::is_in_use(kernel_, port_).why, "a process or the kernel has queue pairs on mlx5_0");
-  rdma_->devices[2].memory = 1;
-  rdma_->devices[0].used = 0;
+  memory(2) = 1;
+  pairs(0) = 0;
   EXPECT_EQ(qos::is_in_use(kernel_, port_).why, "a process has registered memory with mlx5_2");
 }
 
@@ -382,7 +336,7 @@ TEST(DefaultRoute, HoldsThePortAlsoIfASessionCameFirst) {
   EXPECT_TRUE(held(port).has_default_route);
 }
 
-// Also a policy with disruptive = "now" does not stop the link of a port whose default route has just left.
+// Even with disruptive = "now", the link of a port is not stopped while its default route has just left.
 TEST(DefaultRoute, HoldsThePortFromDisruptiveNow) {
   test::FileBed bed{test::Personality::mlx5};
   qos::Use use;

@@ -698,7 +698,7 @@ TEST_F(Card, WhoseApplyAwaitsConfirmationIsNotTested) {
   EXPECT_EQ(nic_.calls["setmtu"], 0U);
 }
 
-// Nor beside the originals of a newer release, or its record of a self-test.
+// No verb writes beside the originals of a newer release, or beside its record of a self-test.
 TEST_F(Card, WithOriginalsOfANewerReleaseIsNotWritten) {
   const std::string newer = R"({"format":2,"cards":[]})";
   for (const char* file : {state::kOriginalsFile, qos::kSysctlOriginalsFile, state::kSelfTestFile})

@@ -249,7 +249,7 @@ TEST_F(MemberForIp, ARevertLeavesTheMtuOfTheBond) {
   EXPECT_TRUE(record.is_restored());
 }
 
-// It tried an MTU below the bond, and the kernel has given the port its own back.
+// The apply tried an MTU below the bond, and the kernel has restored the port's own.
 TEST_F(MemberForIp, ARevertAfterTheBondLeavesTheMtuOfThePort) {
   nic.mtu = 2000;
   join(1500);

@@ -555,7 +555,7 @@ TEST(Check, ALineOfModprobeThatKeepsTheRdmaDriverAwayIsNamed) {
   EXPECT_FALSE(has(state().remedy, "modprobe")) << state().remedy;
 }
 
-// Before the first write, and whatever the agent does: two programs write PFC.
+// Two programs write PFC: the finding does not wait for the first write of the agent.
 TEST(Check, ADcbxDaemonThatWritesThePolicysSettingsIsNamed) {
   Healthy node;
   const auto said_of = [&] { return test::said(node.view(), {"dcbx-daemon"}); };
@@ -1350,7 +1350,7 @@ TEST(Check, WithoutAnAgentNothingIsOnlyPending) {
   }
 }
 
-// Such as a module that is not loaded: the policy is right.
+// The policy is right: the cause is, for example, a module that is not loaded.
 TEST(Check, TheRemedyOfAnUnsupportedSettingIsItsReportedCause) {
   Healthy node;
   Change& change = node.change("mlx5_0/1", "pfc");
@@ -1562,7 +1562,7 @@ const PlantedDefects& defects() {
 
 PlantedDefects sound_ports() {
   return {
-      // Such as a GID that was removed while it was read.
+      // A GID that was removed while it was read has no type.
       {"unread_type_beside_a_good_gid", [](Healthy& n) { n.now.ports[0].gids.front().type.clear(); }},
       {"idle_gpus_may_slow_down", [](Healthy& n) { n.now.topology.gpus[1].link.speed = 2.5; }},
   };

@@ -675,7 +675,7 @@ TEST(DiagnosisBounds, GlobalPauseWithoutPfcIsTurnedOff) {
   EXPECT_TRUE(has(found[0].remedy, ": global pause frames, queue drops")) << found[0].remedy;
 }
 
-// Of an InfiniBand port that never had a link, Disabled does not prove that somebody disabled it.
+// The state Disabled of an InfiniBand port that never had a link does not prove that it was disabled on purpose.
 TEST(DiagnosisBounds, ADisabledPortThatNeverHadALinkMayHaveNoCable) {
   Healthy node;
   make_infiniband(node), take_down(node, 3);

@@ -540,7 +540,7 @@ TEST(HealthRules, TrafficThatMayBeOthersFreezesNoCounters) {
   }
 }
 
-// Such as a storage port with PFC for NVMe over TCP.
+// A storage port with PFC for NVMe over TCP has no registered memory.
 TEST(HealthRules, CountersOfAPortWithoutRegisteredMemoryAreNotFrozen) {
   for (const uint64_t regions : {0u, 128u}) {
     Machine machine;

@@ -746,7 +746,7 @@ TEST(Remedy, AGuestHasNoHandsAtTheHardware) {
   EXPECT_EQ(adapted(node.view(), {"Compare:\nlspci; ", {Work::at_machine, "then look at the fans."}}),
             report + " Compare:\nlspci");
   EXPECT_EQ(adapted(node.view(), {Work::at_link | Work::when_idle, "Polish it when no job runs."}), report);
-  // By its kind, not by its words.
+  // The kind of a step decides, not its words.
   EXPECT_EQ(adapted(node.view(), "ip link set ens1 up; see reseat(8)"), "ip link set ens1 up; see reseat(8)");
   EXPECT_EQ(adapted(node.view(), {Work::ends_jobs, "Reboot."}), "Drain the node first. Reboot.");
 }
@@ -867,7 +867,7 @@ bool has_late_capital(const std::string& text) {
   return std::regex_search(text, kCapital);
 }
 
-// A text of which steps were left out is one that a person could have written.
+// A text without some of its steps is still a correct sentence.
 void expect_text(std::string_view row, const std::string& before, const std::string& after) {
   SCOPED_TRACE(std::string(row) + ": " + after);
   for (const std::string_view joint : {"  ", " ,", " .", ".;", ". ;", "; ;", ";.", ":.", ":;", ",.", ",;", ".,", "..."})
@@ -909,14 +909,14 @@ TEST(Remedy, WorkThatEndsJobsBeginsWithADrainedNode) {
   Healthy node;
   EXPECT_EQ(adapted(node.view(), {"Read the log: journalctl -k. ", {Work::at_link, "Polish the connectors."}}),
             "Read the log: journalctl -k. Drain the node first. Polish the connectors.");
-  // Before the sentence, in whichever step it begins.
+  // The order comes before the sentence, which may begin in an earlier step.
   const Step last(Work::ends_jobs, "then start it again.");
   EXPECT_EQ(adapted(node.view(), {"journalctl -k; ", last}),
             "Drain the node first. journalctl -k; then start it again.");
   EXPECT_EQ(adapted(node.view(), {"Look. journalctl -k; ", "lspci; ", last, " Look."}),
             "Look. Drain the node first. journalctl -k; lspci; then start it again. Look.");
   EXPECT_EQ(adapted(node.view(), {"Look:\nlspci; ", last}), "Look:\nDrain the node first. lspci; then start it again.");
-  // A step that says when, or no such work.
+  // No order: the step says when it may be done, or does not end jobs.
   EXPECT_EQ(adapted(node.view(), {{Work::ends_jobs | Work::when_idle, "Restart it when no job runs. "}, last}),
             "Restart it when no job runs. then start it again.");
   EXPECT_EQ(adapted(node.view(), {Work::at_machine, "Look at the fans."}), "Look at the fans.");

@@ -308,7 +308,7 @@ class Mrrs : public testing::Test {
     bed.kernel.root = tree.root();
   }
   static Qos want(uint32_t bytes) { return {.mrrs = bytes}; }
-  // Behind the files from now on.
+  // Puts a simulated kernel behind the files.
   std::shared_ptr<SimFiles> sim_files() {
     const auto files = std::make_shared<SimFiles>(tree);
     bed.kernel.root.set_behind(files);
@@ -351,7 +351,7 @@ TEST_F(Mrrs, LockdownIsNamed) {
   EXPECT_FALSE(has(change.detail, "fabric-agent-pci")) << change.detail << "\nit is root, too";
 }
 
-// fabric-agentd, which cannot even read the register.
+// fabric-agentd has no privilege to read the register.
 TEST_F(Mrrs, LockdownIsNamedWithoutPrivilege) {
   tree.file("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
   tree.file(file, config_space(0x2936).substr(0, 64));

@@ -22,7 +22,7 @@ namespace {
 
 bool ip(const std::string& arguments) { return std::system(("ip " + arguments + " 2>/dev/null").c_str()) == 0; }
 
-// "use0" is the port, its other end is in a namespace of a process that accepts TCP sessions.
+// "use0" is the port. Its other end is in a namespace of a process that accepts TCP sessions.
 class NetdevUse : public Veth {
  protected:
   void SetUp() override {

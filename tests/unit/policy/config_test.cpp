@@ -630,7 +630,7 @@ TEST_F(LastGood, DropInsMayBeRenamedAndMerged) {
   EXPECT_FALSE(fault_text(in_use()).empty()) << "and what else changed meanwhile is not in use either";
 }
 
-// Of an exporter without an agent. What either copy knows of is no loss.
+// An exporter without an agent has a copy of its own. A drop-in that one of the copies lacks is not a lost one.
 TEST_F(LastGood, TheCopyOfAProgramKnowsTheDropInsToo) {
   tree.file("a.toml", "mode = \"audit\"\n").file("conf.d/10.toml", "reread = \"20s\"\n");
   const std::string own = tree.path() + "/own";

@@ -286,6 +286,17 @@ TEST(FabricKind, ReadsBackAndWarns) {
   EXPECT_TRUE(has(text("[[port]]\nfabric = { kind = \"scheduled\" }\nrpg_ai_rate = 500\n"), "more aggressive"));
 }
 
+// Its digest tells whether two nodes, or a node before and after a reload, have one policy.
+TEST(WantedConfig, DoesNotDependOnThePlaceOfAKey) {
+  const std::string entry =
+      "[[port]]\nname = \"rail\"\nmatch = { netdev = \"eth0\" }\nfront_end = true\nprofile = \"nvidia-lossy\"\n"
+      "fabric = { kind = \"lossy\" }\ntraffic = { dscp = 26, priority = 3 }\ncnp = { dscp = 48, priority = 6 }\nmtu = "
+      "9000\n";
+  const std::string text = wanted_config(loaded_from(entry).policy);
+  EXPECT_TRUE(has(text, "lossy")) << text;
+  EXPECT_EQ(wanted_config(loaded_from("# a comment\n" + entry).policy), text);
+}
+
 TEST(Profile, TheEntrysOwnValuesComeFirst) {
   const PortPolicy entry = port("[[port]]\nprofile = \"nvidia-dcqcn\"\nmtu = 4200\n");
   EXPECT_EQ(entry.want.mtu, 4200U);

@@ -172,6 +172,40 @@ TEST(Floors, RulesNameNoDriver) {
   EXPECT_EQ(lines(rules_with_drivers(tree.path(), drivers)), "a.cpp: efa: a member of Capabilities\n");
 }
 
+// No rule compares the id of a vendor, as text or as number: kernel/pci has the names of vendors, nic the facts.
+std::vector<std::string> vendor_ids_in(const fs::path& root, const std::string& vendors) {
+  const std::regex id("(\"|0x)(" + vendors + ")(:[^\"]*)?(\"|\\b)");
+  std::vector<std::string> out;
+  for (const char* folder : {"kernel/rdma", "node", "topology", "enforce", "judge", "metrics"}) {
+    if (!fs::exists(root / "lib" / folder)) continue;
+    for (const auto& entry : fs::directory_iterator(root / "lib" / folder)) {
+      if (!entry.is_regular_file()) continue;
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);)
+        if (std::regex_search(line.substr(0, line.find("//")), id))
+          out.push_back(entry.path().filename().string() + ": a vendor by its id: " + line);
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+TEST(Floors, VendorsAreNotAskedForByTheirIds) {
+  std::string vendors = "1da3";  // Habana
+  const std::string rows = test::of_source("lib/nic/capabilities.cpp");
+  static const std::regex kRow("\\{0x([0-9a-f]{4}), \"[a-z]+\"");
+  for (std::sregex_iterator at(rows.begin(), rows.end(), kRow), end; at != end; ++at) vendors += "|" + (*at)[1].str();
+  for (const char* vendor : {"15b3", "14e4", "1414"}) EXPECT_TRUE(test::has(vendors, vendor)) << vendors;
+  EXPECT_TRUE(test::same_text("", lines(vendor_ids_in(FABRIC_SOURCE_DIR, vendors))));
+
+  test::Tree tree;
+  tree.file("lib/judge/a.cpp", "bool a = id.starts_with(\"15b3:\");\nbool b = vendor == \"0x15b3\";  // 0x14e4\n");
+  tree.file("lib/node/b.cpp",
+            "bool c = vendor == 0x1414;\nuint32_t d = 0x14140000;\nText e = \"lspci -d 15b3:2100\";\n");
+  tree.file("lib/nic/c.cpp", "bool f = vendor == 0x15b3;\n");
+  EXPECT_EQ(vendor_ids_in(tree.path(), vendors).size(), 3u);
+}
+
 // A row states what it means: no code asks for a row, a rule or a finding by a literal of its id.
 std::vector<std::string> compared_ids(const fs::path& root) {
   static const std::regex kLiteral(R"re((\bid (==|!=) "|(\.|->)id\.(starts_with|ends_with|find)\("))re");

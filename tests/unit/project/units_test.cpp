@@ -79,7 +79,7 @@ TEST(Units, WhatRootMayWriteIsNarrow) {
     EXPECT_EQ(values(name, "ReadWritePaths"), Words{}) << name;
 }
 
-// It runs as installed, so it has no more than it needs, and nothing else has that.
+// Only the listener, which runs as soon as it is installed, may open packet sockets.
 TEST(Units, OnlyTheListenerHasPacketSockets) {
   for (const std::string& name : kServices) {
     const bool listener = name == "fabric-lldp.service";

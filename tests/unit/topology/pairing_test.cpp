@@ -756,7 +756,7 @@ TEST(RateCheck, ASlowerCardInThePairingIsNamed) {
   EXPECT_EQ(test::said({.now = node}, {"locality", "pairing", "rate"}), "pairing mlx5_5 warning: 200 Gb/s\n");
 }
 
-// Of the same chip.
+// Two boards with the same chip.
 TEST(RateCheck, ASlowerBoardInThePairingIsNamed) {
   Node node = eight_by_eight();
   for (Port& port : node.ports) port.board_id = "MT_0000001070";

@@ -141,8 +141,8 @@ TEST(UnseenMachines, ACardWithoutAnyLinkIsNoDeviceTooMany) {
   EXPECT_EQ(said_of(node, 8), "");
 }
 
-// Whatever links are down, nothing has fallen off the bus; a card that has is missed.
-// So many random choices of ports without a link, for each machine.
+// Ports without a link are not taken for cards that have fallen off the bus; a lost card is found. The parameter: how
+// many random choices of ports without a link are tried for each machine.
 class LinksOfCards : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(UnseenMachines, LinksOfCards, testing::Values(14));
 INSTANTIATE_TEST_SUITE_P(UnseenMachinesHarder, LinksOfCards, testing::Values(100));
