@@ -165,6 +165,14 @@ Kept default_routes(const std::string& text) {
   });
 }
 
+// The modules for RDMA that are loaded, without their users.
+Kept loaded_modules(const std::string& text) {
+  return lines_kept(text, [](std::string_view line) -> std::string {
+    const std::string_view name = line.substr(0, line.find(' '));
+    return host::is_judged_module(name) ? std::string(name) + " " : std::string();
+  });
+}
+
 Kept nvidia_version(const std::string& text) {
   const auto version = platform::parse_nvidia_version(text);
   if (!version) return std::nullopt;
@@ -406,6 +414,30 @@ constexpr std::string_view kTexts[] = {
 constexpr std::string_view kWholeMembers[] = {"settings", "before",          "sysctl", "values", "devices",
                                               "ets",      "ets_recommended", "pfc",    "app"};
 
+// An error of the configuration in a file of ours, without the names that it found there: kept_config() hides them, too.
+std::string without_unknown_names(std::string text) {
+  constexpr std::string_view kUnknown = "unknown ", kTwice = "cannot redefine existing ";
+  for (const std::string_view before : {kUnknown, kTwice}) {
+    const char quote = before == kUnknown ? '"' : '\'';
+    for (size_t at = 0; (at = text.find(before, at)) != std::string::npos;) {
+      at += before.size();
+      const size_t begin = text.find(quote, at);  // after the kind: "host setting"
+      if (begin == std::string::npos) break;
+      if (text.substr(at, begin - at).find_first_not_of("abcdefghijklmnopqrstuvwxyz- ") != std::string::npos) continue;
+      size_t end = begin + 1;
+      if (quote == '"') {
+        while (end < text.size() && text[end] != quote) end += text[end] == '\\' ? 2 : 1;
+      } else {  // no text of ours in this line has another one
+        end = text.find_last_of(quote, text.find('\n', begin));
+      }
+      end = std::clamp(end, begin + 1, text.size());
+      text.replace(begin + 1, end - begin - 1, kHidden);
+      at = begin + 1;
+    }
+  }
+  return text;
+}
+
 // NOLINTNEXTLINE(misc-no-recursion): parse_state() limits the levels
 void keep_texts(Json& json, bool is_text_used) {
   if (json.is_object()) {
@@ -429,6 +461,8 @@ void keep_texts(Json& json, bool is_text_used) {
       }
       ++member;
     }
+  } else if (json.is_string()) {
+    json = without_unknown_names(json.get<std::string>());
   } else if (json.is_array()) {
     for (Json& element : json) {
       if (element.is_string() && !is_text_used) element = kHidden;
@@ -468,6 +502,7 @@ constexpr KeptFile kFiles[] = {
     {"proc/cmdline", kernel_command_line},
     {"proc/cpuinfo", cpu_lines},
     {"proc/meminfo", memory_size},
+    {"proc/modules", loaded_modules},
     {"proc/uptime", numbers},
     {"proc/irq/*", numbers},
     {"proc/net/route", default_routes},
