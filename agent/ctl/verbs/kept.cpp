@@ -414,7 +414,8 @@ constexpr std::string_view kTexts[] = {
 constexpr std::string_view kWholeMembers[] = {"settings", "before",          "sysctl", "values", "devices",
                                               "ets",      "ets_recommended", "pfc",    "app"};
 
-// An error of the configuration in a file of ours, without the names that it found there: kept_config() hides them, too.
+// An error of the configuration in a file of ours, without the names that it found there: kept_config() hides them,
+// too.
 std::string without_unknown_names(std::string text) {
   constexpr std::string_view kUnknown = "unknown ", kTwice = "cannot redefine existing ";
   for (const std::string_view before : {kUnknown, kTwice}) {

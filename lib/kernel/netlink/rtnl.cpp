@@ -272,8 +272,8 @@ Result<std::optional<IpRoute>> parse_route(View8 payload) {
     std::memcpy(&hop, several.data(), sizeof hop);
     if (hop.rtnh_len < sizeof hop || hop.rtnh_len > several.size()) break;
     const auto inner = parse_attributes(several.first(hop.rtnh_len), sizeof hop);
-    out.hops.push_back({hop.rtnh_ifindex, gateway_of(header->rtm_family, inner),
-                        tunnel_remote_of(inner, RTA_ENCAP_TYPE, RTA_ENCAP)});
+    out.hops.push_back(
+        {hop.rtnh_ifindex, gateway_of(header->rtm_family, inner), tunnel_remote_of(inner, RTA_ENCAP_TYPE, RTA_ENCAP)});
     several = several.subspan(std::min<size_t>(several.size(), (hop.rtnh_len + 3U) & ~3U));
   }
   if (const auto ifindex = value_of<uint32_t>(attributes, RTA_OIF))

@@ -119,8 +119,8 @@ struct Site {
                                      "vme\nSerial\t: @\n@\n",
                                      secrets));
     tree.file("proc/meminfo", filled("MemTotal:       2113461612 kB\nMemSecret: @ kB\n@", secrets));
-    tree.file("proc/modules", filled("mlx5_ib 1 0 - Live 0x0\n@ 1 0 - Live 0x0\nib_core 1 2 mlx5_ib,@, Live 0x0\n",
-                                     secrets));
+    tree.file("proc/modules",
+              filled("mlx5_ib 1 0 - Live 0x0\n@ 1 0 - Live 0x0\nib_core 1 2 mlx5_ib,@, Live 0x0\n", secrets));
     tree.file("proc/uptime", "1000 1000\n").file("proc/version", filled("Linux version 6.8 (@) @\n", secrets));
     tree.file("proc/sys/kernel/osrelease", "6.8.0-31-generic\n");
     tree.file("boot/config-6.8.0-31-generic",
@@ -557,9 +557,10 @@ TEST(CaptureKept, OfErrorsOfTheConfigurationIsNoNameThatTheConfigurationHides) {
     return (*tape.find(Ask::read, file))->front();
   };
   for (const char* config :
-       {"\"SECRET key\" = 3\n", "\"SECRET\\\"; SECRET\" = 3\n", "[\"SECRET\"]\nx = 1\n", "[sysctl]\n\"net.SECRET\" = 1\n",
-        "[rules.\"SECRET\"]\nenabled = false\n", "[[port]]\n\"SECRET\" = 1\n", "[[port]]\nmatch = { \"SECRET\" = [\"x\"] }\n",
-        "[fabric]\n\"SECRET\" = 1\n", "[[port]]\nfabric = { \"SECRET\" = 1 }\n", "[[port]]\nets = { \"SECRET\" = 1 }\n",
+       {"\"SECRET key\" = 3\n", "\"SECRET\\\"; SECRET\" = 3\n", "[\"SECRET\"]\nx = 1\n",
+        "[sysctl]\n\"net.SECRET\" = 1\n", "[rules.\"SECRET\"]\nenabled = false\n", "[[port]]\n\"SECRET\" = 1\n",
+        "[[port]]\nmatch = { \"SECRET\" = [\"x\"] }\n", "[fabric]\n\"SECRET\" = 1\n",
+        "[[port]]\nfabric = { \"SECRET\" = 1 }\n", "[[port]]\nets = { \"SECRET\" = 1 }\n",
         "\"SECRET k\" = 1\n\"SECRET k\" = 2\n", "[\"SECRET\"]\nx = 1\n[\"SECRET\"]\ny = 1\n"}) {
     const auto read = parse_config("mode = \"audit\"\n" + std::string(config), "a.toml", rule_rows());
     ASSERT_FALSE(read.ok()) << config;
@@ -569,13 +570,14 @@ TEST(CaptureKept, OfErrorsOfTheConfigurationIsNoNameThatTheConfigurationHides) {
     const std::string state = kept(state::kStateFile, state::agent_state_text(agent));
     EXPECT_FALSE(has(state, "SECRET")) << state;
     EXPECT_TRUE(has(state, "b.toml:3:1: nonsense") && has(state, said.substr(0, said.find(' ')))) << state;
-    const Report report{{Finding{.id = "agent", .status = Status::warning, .observed = "configuration invalid: " + said}}};
+    const Report report{
+        {Finding{.id = "agent", .status = Status::warning, .observed = "configuration invalid: " + said}}};
     const std::string published = kept(kReportFile, published_text({report, 10}));
     EXPECT_FALSE(has(published, "SECRET")) << published;
     EXPECT_TRUE(has(published, "configuration invalid: a.toml:")) << published;
   }
-  for (const char* other : {"unknown ", "unknown 5\"x\"", "unknown \"", "unknown key \"a\\", "cannot redefine existing 'x",
-                            "cannot redefine existing integer 'x\ny'"})
+  for (const char* other : {"unknown ", "unknown 5\"x\"", "unknown \"", "unknown key \"a\\",
+                            "cannot redefine existing 'x", "cannot redefine existing integer 'x\ny'"})
     (void)kept(state::kStateFile, state::agent_state_text({.config_error = other}));
 }
 
