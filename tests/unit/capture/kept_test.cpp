@@ -13,6 +13,7 @@
 #include "enforce/confirm.h"
 #include "enforce/sysctl.h"
 #include "judge/health_state.h"
+#include "judge/rule.h"
 #include "kernel/capture/anonymize.h"
 #include "kernel/kernel.h"
 #include "kernel/netlink/ethtool_link.h"
@@ -562,7 +563,7 @@ TEST(CaptureKept, OfErrorsOfTheConfigurationIsNoNameThatTheConfigurationHides) {
         "[[port]]\nmatch = { \"SECRET\" = [\"x\"] }\n", "[fabric]\n\"SECRET\" = 1\n",
         "[[port]]\nfabric = { \"SECRET\" = 1 }\n", "[[port]]\nets = { \"SECRET\" = 1 }\n",
         "\"SECRET k\" = 1\n\"SECRET k\" = 2\n", "[\"SECRET\"]\nx = 1\n[\"SECRET\"]\ny = 1\n"}) {
-    const auto read = parse_config("mode = \"audit\"\n" + std::string(config), "a.toml", rule_rows());
+    const auto read = parse_config("mode = \"audit\"\n" + std::string(config), "a.toml", {}, rule_rows());
     ASSERT_FALSE(read.ok()) << config;
     const std::string& said = read.error().what;
     ASSERT_TRUE(has(said, "SECRET")) << said;
