@@ -128,6 +128,9 @@ Kept process_limits(const std::string& text) {
   return out;
 }
 
+// Of the arguments of lldpad only whether they name another configuration file. Others are not read.
+Kept lldpad_arguments(const std::string& text) { return host::names_another_file(text) ? "-f" : ""; }
+
 // "driver mlx5" of libibverbs
 Kept driver_lines(const std::string& text) {
   return lines_kept(text, [](std::string_view line) {
@@ -517,6 +520,7 @@ constexpr KeptFile kFiles[] = {
     {"proc/1/comm", first_process},
     {"proc/[0-9]*/comm", service_process},
     {"proc/[0-9]*/cgroup", unit_of_process},
+    {"proc/[0-9]*/cmdline", lldpad_arguments},
     {"proc/[0-9]*/status", process_ids},
     {"proc/[0-9]*/limits", process_limits},
     {"proc/config.gz", packed_kernel_options},

@@ -18,6 +18,7 @@
 #include "kernel/kernel.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "node/inventory.h"
+#include "node/lldpad.h"
 #include "node/neighbor_state.h"
 #include "node/optics_state.h"
 #include "node/pci_state.h"
@@ -344,6 +345,20 @@ TEST(CaptureKept, ModulesAndDeviceFilesAreJudgedAsOnTheSpot) {
   fs::permissions(tree.path() + "/dev/infiniband/uverbs0", fs::perms{0600});
   fs::permissions(tree.path() + "/dev/infiniband/uverbs1", fs::perms{0666});
   expect_same(tree, "/dev/infiniband/uverbs0 has mode 0600");
+}
+
+// With another file, /var/lib/lldpad/lldpad.conf says nothing.
+TEST(CaptureKept, OfTheArgumentsOfLldpadIsThatTheyNameAFile) {
+  for (const auto& [arguments, is_named] : {std::pair(std::string("lldpad\0-tf\0SECRET.conf\0", 24), true),
+                                            {std::string("lldpad\0-VSECRET\0", 16), false}}) {
+    Tape tape;
+    tape.note(Ask::read, "proc/703/cmdline", std::vector<std::string>{arguments});
+    EXPECT_EQ(host::names_another_file(arguments), is_named);
+    (void)keep_used(tape, {});
+    const std::string kept = (*tape.find(Ask::read, "proc/703/cmdline"))->front();
+    EXPECT_FALSE(has(kept, "SECRET"));
+    EXPECT_EQ(host::names_another_file(kept), is_named);
+  }
 }
 
 // All names of members that are texts, or lists of texts.
