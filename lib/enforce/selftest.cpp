@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "base/find.h"
 #include "enforce/restore.h"
 #include "enforce/traffic.h"
 #include "kernel/netlink/dcbnl.h"
@@ -104,6 +105,27 @@ SelfTestStep test_setting(Kernel& kernel, const Port& port, const Driver& driver
   return step;
 }
 
+// Global pause and PFC replace each other, and drivers refuse one beside the other. If the test has ended one of them
+// and the other one does not come, RoCE has neither: the first one returns at once, also on a port that a job has begun
+// to use.
+void return_protection(Kernel& kernel, const Port& port, const Driver& driver, const Qos& before,
+                       std::chrono::milliseconds patience) {
+  const auto is_on = [](SettingId id, const Qos& qos) {
+    if (id == SettingId::pfc) return qos.pfc && qos.pfc->bits != 0;
+    return qos.pause && (qos.pause->rx || qos.pause->tx);
+  };
+  constexpr SettingId kProtections[]{SettingId::pfc, SettingId::pause};
+  const auto* lost = std::ranges::find_if(kProtections, [&](SettingId id) { return is_on(id, before); });
+  const auto have = read(kernel, port, Keys().set(index(SettingId::pfc)).set(index(SettingId::pause)));
+  if (lost == std::end(kProtections) || !have) return;
+  if (std::ranges::any_of(kProtections, [&](SettingId id) { return is_on(id, have->values); })) return;
+  Qos value = have->values;
+  copy_value(setting_of(*lost), before, value);
+  const auto link = rtnl::link(*kernel.route, port.netdev);
+  (void)write_setting(op_of(driver, *lost), port_io(kernel, port), setting_of(*lost), value, *have);
+  (void)await_carrier(kernel, port, link && link->carrier.value_or(false), patience);
+}
+
 // Restored, or not offered by the port any more: it cannot come back by waiting.
 bool is_restored(const Change& change) { return is_done(change.outcome) || change.outcome == Outcome::unsupported; }
 
@@ -176,10 +198,14 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
         continue;
       }
       out.steps.push_back(test_setting(kernel, port, driver, *id, *value, options.patience));
+      const bool was_pfc = *id == SettingId::pfc;
       id = left.erase(id);
       tested = true;
+      if (was_pfc && !contains(left, SettingId::pause))
+        return_protection(kernel, port, driver, before->values, options.patience);
     }
   }
+  return_protection(kernel, port, driver, before->values, options.patience);
   if (out.stopped.empty())
     for (const SettingId id : left) {
       SelfTestStep& step = out.steps.emplace_back();

@@ -54,8 +54,26 @@ Result<std::vector<Ack>> load_acks(const Root& root) {
   return std::move(*acks).value_or(std::vector<Ack>{});
 }
 
+// Keeps the members that this release does not know: of the file, and of each acknowledgement that stays.
 Result<void> save_acks(const std::string& directory, const std::vector<Ack>& acks) {
-  return replace_file(directory, kAckFile, acks_text(acks));
+  const auto root = Root::open(directory);
+  if (!root) return root.error();
+  const auto present = parse_file(root->read(kAckFile), kAckFile, parse_state);
+  if (!present) return present.error();
+  Json out = Json::parse(acks_text(acks));
+  const auto carry_over = [](const Json& from, Json& to) {
+    for (const auto& [key, value] : from.items())
+      if (!to.contains(key)) to[key] = value;
+  };
+  if (*present) {
+    carry_over(**present, out);
+    for (Json& ack : out["acks"])
+      for (const Json& before : (**present).value("acks", Json::array())) {
+        const auto is_same = [&](const char* key) { return before.contains(key) && ack[key] == before[key]; };
+        if (is_same("id") && is_same("subject") && is_same("at")) carry_over(before, ack);
+      }
+  }
+  return replace_file(directory, kAckFile, json_line(out));
 }
 
 namespace {

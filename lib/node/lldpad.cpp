@@ -14,6 +14,8 @@ constexpr const char* kFile = "var/lib/lldpad/lldpad.conf";  // DEFAULT_CFG_FILE
 constexpr size_t kMostGroups = 16;
 constexpr std::string_view kSpace = " \t\r\n\f\v", kEndsWord = " \t\r\n\f\v={}[]():;,\"#/";
 
+}  // namespace
+
 // getopt() of lldpad.c: "hdksptvf:RV:". Options may share one word: "-tf FILE".
 bool names_another_file(std::string_view command_line) {
   for (const std::string_view word : split(command_line, '\0')) {
@@ -23,8 +25,6 @@ bool names_another_file(std::string_view command_line) {
   }
   return false;
 }
-
-}  // namespace
 
 std::optional<std::map<std::string, int>> parse_lldpad(std::string_view text) {
   std::map<std::string, int> out;

@@ -92,8 +92,35 @@ Result<std::vector<std::string>> guest_functions(const Root& root, const Port& p
   return out;
 }
 
+// The interfaces by which the packets of each tunnel leave that names no device below it. Its far ends are its own, or
+// those of a vxlan's forwarding database (EVPN, whose near end is often an address of lo), or those that routes name.
+Result<std::map<int, std::set<int>>> ways_of_tunnels(Netlink& route, const NetworkStack& network) {
+  std::map<int, std::set<int>> out;
+  std::map<Ip, int> known;
+  for (const rtnl::Link& link : network.links) {
+    if (link.lower || link.lower_elsewhere) continue;
+    std::set<Ip> ends;
+    if (link.kind == "vxlan") {
+      auto listed = rtnl::vxlan_remotes(route, link.ifindex);
+      if (!listed && listed.error().code != EOPNOTSUPP) return listed.error();  // an older capture has no answer
+      if (listed) ends = std::move(*listed);
+    }
+    if (link.tunnel_remote) ends.insert(*link.tunnel_remote);
+    for (const rtnl::IpRoute& each : network.routes)
+      for (const rtnl::NextHop& hop : each.hops)
+        if (hop.ifindex == link.ifindex && hop.tunnel_remote) ends.insert(*hop.tunnel_remote);
+    for (const Ip& end : ends) {
+      const auto [way, is_new] = known.try_emplace(end, 0);
+      if (is_new) way->second = rtnl::interface_to(route, end, {}, 0).value_or(0);
+      if (way->second != 0) out[link.ifindex].insert(way->second);
+    }
+  }
+  return out;
+}
+
 // Adds the devices above the members until there are no more.
-void add_devices_above(Netlink& route, NetworkStack& network, const std::map<int, std::vector<Ip>>& addresses) {
+void add_devices_above(NetworkStack& network, const std::map<int, std::vector<Ip>>& addresses,
+                       const std::map<int, std::set<int>>& ways) {
   const auto is_above = [&](const rtnl::Link& link) {
     if (link.lower && network.has(*link.lower)) return true;
     for (const rtnl::Link& below : network.links) {
@@ -105,9 +132,8 @@ void add_devices_above(Netlink& route, NetworkStack& network, const std::map<int
         if (const auto* own = find_in(addresses, below.ifindex); own != nullptr && contains(*own, *link.tunnel_local))
           return true;
     }
-    if (link.lower || !link.tunnel_remote) return false;
-    const auto by = rtnl::interface_to(route, *link.tunnel_remote, {}, 0);
-    return by && network.has(*by);
+    const auto* way = find_in(ways, link.ifindex);
+    return way != nullptr && std::ranges::any_of(*way, [&](int by) { return network.has(by); });
   };
   for (bool grew = true; grew;) {
     grew = false;
@@ -136,7 +162,9 @@ Result<NetworkStack> read_network(Kernel& kernel, const Port& port, Routes route
     if (contains(names, link.name)) network.members.insert(link.ifindex);
   std::map<int, std::vector<Ip>> by_interface;
   for (const rtnl::IpAddress& each : *addresses) by_interface[each.ifindex].push_back(each.address.ip);
-  add_devices_above(route, network, by_interface);
+  const auto ways = ways_of_tunnels(route, network);
+  if (!ways) return ways.error();
+  add_devices_above(network, by_interface, *ways);
   for (const auto& [ifindex, ips] : by_interface)
     for (const Ip& ip : ips) (network.has(ifindex) ? network.own : network.others).insert(ip);
   return network;

@@ -8,7 +8,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
-#include "kernel/capture/root.h"
+#include "kernel/kernel.h"
 #include "nic/capabilities.h"
 #include "node/node.h"
 #include "node/provider_abi.h"
@@ -25,6 +25,7 @@ constexpr const char* kModprobe[] = {"etc/modprobe.d", "run/modprobe.d", "usr/lo
                                      "usr/lib/modprobe.d", "lib/modprobe.d"};
 constexpr size_t kMaxFiles = 256, kMaxRules = 64;
 constexpr size_t kMaxModuleList = size_t{8} << 20, kLargestProvider = size_t{8} << 20;
+constexpr std::string_view kVerbsModule = "ib_uverbs", kCoreModule = "ib_core";
 constexpr std::string_view kVersion = "-rdmav", kLibrary = "lib", kEnd = ".so";
 
 // "libmlx5-rdmav34.so": mlx5, 34
@@ -249,20 +250,33 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
   return out;
 }
 
-// A list without ib_core is of a kernel that has it built in, as it may have ib_uverbs.
-bool lacks_verbs(const Root& root) {
-  return root.exists("sys/class/infiniband") && is_unloaded(root, "ib_uverbs", "infiniband_verbs") &&
-         root.text_of("proc/modules").find("ib_core ") != std::string::npos;
+bool is_judged_module(std::string_view module) {
+  return module == kMadModule || module == kVerbsModule || module == kCoreModule;
 }
 
-std::map<std::string, VerbsFile> read_verbs_files(const Root& root) {
+// A list without ib_core is of a kernel that has it built in, as it may have ib_uverbs.
+bool lacks_verbs(const Root& root) {
+  if (!root.exists("sys/class/infiniband") || !is_unloaded(root, kVerbsModule, "infiniband_verbs")) return false;
+  const std::string modules = root.text_of("proc/modules");
+  return std::ranges::any_of(split(modules, '\n'),
+                             [](std::string_view line) { return line.substr(0, line.find(' ')) == kCoreModule; });
+}
+
+std::map<std::string, VerbsFile> read_verbs_files(const Kernel& kernel) {
   std::map<std::string, VerbsFile> out;
-  for (const std::string& name : root.names_in("sys/class/infiniband_verbs")) {
-    const std::string device = root.line_of("sys/class/infiniband_verbs/" + name + "/ibdev");
-    const auto file = root.handle("dev/infiniband/" + name);
-    struct stat status {};
-    if (device.empty() || !file || fstat(file->get(), &status) != 0) continue;
-    out[device] = {name, status.st_mode & 0777u};
+  for (const std::string& name : kernel.root.names_in("sys/class/infiniband_verbs")) {
+    const std::string device = kernel.root.line_of("sys/class/infiniband_verbs/" + name + "/ibdev");
+    if (device.empty()) continue;
+    const std::string file = "dev/infiniband/" + name;
+    const auto mode = query_recorded(kernel, "mode " + file, [&]() -> Result<std::string> {
+      const auto handle = kernel.root.handle(file);
+      struct stat status {};
+      if (!handle) return handle.error();
+      if (::fstat(handle->get(), &status) != 0) return error(errno, file);
+      return std::to_string(status.st_mode & 0777u);
+    });
+    const auto number = mode ? parse_number<unsigned>(*mode) : std::nullopt;
+    if (number) out[device] = {name, *number};
   }
   return out;
 }

@@ -13,6 +13,7 @@
 #include "node/host.h"
 
 namespace fabric {
+struct Kernel;
 struct Topology;
 struct VerbsFile;
 }  // namespace fabric
@@ -42,12 +43,15 @@ std::set<std::string> parse_module_files(std::string_view list);
 std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topology,
                                           const std::vector<std::string>& kernel_options);
 
+// Whether a line of /proc/modules about this module is judged.
+bool is_judged_module(std::string_view module);
+
 // Whether the module with the devices by which programs use RDMA (ib_uverbs) is not loaded, as /proc/modules and its
 // class show.
 bool lacks_verbs(const Root& root);
 
-// The device files for verbs, by RDMA device.
-std::map<std::string, VerbsFile> read_verbs_files(const Root& root);
+// The device files for verbs, by RDMA device. Their modes are recorded.
+std::map<std::string, VerbsFile> read_verbs_files(const Kernel& kernel);
 
 // The kernel modules that NICs without an RDMA device need, as far as they are loaded, or built in with a folder in
 // /sys/module.

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/find.h"
 #include "base/parse.h"
+#include "base/shell.h"
 #include "nic/driver.h"
 #include "policy/kept_config.h"
 #include "policy/keys.h"
@@ -461,15 +462,6 @@ std::vector<std::string> gone_drop_ins(std::string_view kept, const std::string&
     if (!contains(present.files, name) && !source.is_masked(name)) gone.push_back(name);
   }
   return gone;
-}
-
-// As a word of a shell's command line.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:,@%+=";
-  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char each : text) quoted += each == '\'' ? std::string("'\\''") : std::string(1, each);
-  return quoted + "'";
 }
 
 // `unit`: the service that keeps the copy.

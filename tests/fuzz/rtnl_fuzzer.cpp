@@ -14,5 +14,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)fabric::rtnl::parse_next_hop(message);
   (void)fabric::rtnl::parse_rule(message);
   (void)fabric::rtnl::parse_neighbor(message);
+  (void)fabric::rtnl::parse_forwarding_entry(message);
   return 0;
 }

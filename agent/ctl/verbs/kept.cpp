@@ -128,6 +128,9 @@ Kept process_limits(const std::string& text) {
   return out;
 }
 
+// Of the arguments of lldpad only whether they name another configuration file. Others are not read.
+Kept lldpad_arguments(const std::string& text) { return host::names_another_file(text) ? "-f" : ""; }
+
 // "driver mlx5" of libibverbs
 Kept driver_lines(const std::string& text) {
   return lines_kept(text, [](std::string_view line) {
@@ -162,6 +165,14 @@ Kept default_routes(const std::string& text) {
     const bool v4 = fields.size() > 1 && fields[1] == "00000000",
                v6 = !fields.empty() && fields[0] == std::string(32, '0');
     return v4 || v6 ? line : std::string_view();
+  });
+}
+
+// The modules for RDMA that are loaded, without their users.
+Kept loaded_modules(const std::string& text) {
+  return lines_kept(text, [](std::string_view line) -> std::string {
+    const std::string_view name = line.substr(0, line.find(' '));
+    return host::is_judged_module(name) ? std::string(name) + " " : std::string();
   });
 }
 
@@ -406,6 +417,31 @@ constexpr std::string_view kTexts[] = {
 constexpr std::string_view kWholeMembers[] = {"settings", "before",          "sysctl", "values", "devices",
                                               "ets",      "ets_recommended", "pfc",    "app"};
 
+// An error of the configuration in a file of ours, without the names that it found there: kept_config() hides them,
+// too.
+std::string without_unknown_names(std::string text) {
+  constexpr std::string_view kUnknown = "unknown ", kTwice = "cannot redefine existing ";
+  for (const std::string_view before : {kUnknown, kTwice}) {
+    const char quote = before == kUnknown ? '"' : '\'';
+    for (size_t at = 0; (at = text.find(before, at)) != std::string::npos;) {
+      at += before.size();
+      const size_t begin = text.find(quote, at);  // after the kind: "host setting"
+      if (begin == std::string::npos) break;
+      if (text.substr(at, begin - at).find_first_not_of("abcdefghijklmnopqrstuvwxyz- ") != std::string::npos) continue;
+      size_t end = begin + 1;
+      if (quote == '"') {
+        while (end < text.size() && text[end] != quote) end += text[end] == '\\' ? 2 : 1;
+      } else {  // no text of ours in this line has another one
+        end = text.find_last_of(quote, text.find('\n', begin));
+      }
+      end = std::clamp(end, begin + 1, text.size());
+      text.replace(begin + 1, end - begin - 1, kHidden);
+      at = begin + 1;
+    }
+  }
+  return text;
+}
+
 // NOLINTNEXTLINE(misc-no-recursion): parse_state() limits the levels
 void keep_texts(Json& json, bool is_text_used) {
   if (json.is_object()) {
@@ -429,6 +465,8 @@ void keep_texts(Json& json, bool is_text_used) {
       }
       ++member;
     }
+  } else if (json.is_string()) {
+    json = without_unknown_names(json.get<std::string>());
   } else if (json.is_array()) {
     for (Json& element : json) {
       if (element.is_string() && !is_text_used) element = kHidden;
@@ -468,6 +506,7 @@ constexpr KeptFile kFiles[] = {
     {"proc/cmdline", kernel_command_line},
     {"proc/cpuinfo", cpu_lines},
     {"proc/meminfo", memory_size},
+    {"proc/modules", loaded_modules},
     {"proc/uptime", numbers},
     {"proc/irq/*", numbers},
     {"proc/net/route", default_routes},
@@ -481,6 +520,7 @@ constexpr KeptFile kFiles[] = {
     {"proc/1/comm", first_process},
     {"proc/[0-9]*/comm", service_process},
     {"proc/[0-9]*/cgroup", unit_of_process},
+    {"proc/[0-9]*/cmdline", lldpad_arguments},
     {"proc/[0-9]*/status", process_ids},
     {"proc/[0-9]*/limits", process_limits},
     {"proc/config.gz", packed_kernel_options},

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/json.h"
+#include "base/shell.h"
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/confirm_verb.h"
 #include "ctl/verbs/status_verb.h"
@@ -59,8 +60,8 @@ int print_changes(const Changes& changes, const std::vector<Port>& ports, const 
 // The options of a plan that an apply of the same must have, too.
 std::string same_options(const Options& options) {
   std::string text;
-  if (!options.config.empty()) text += " --config " + options.config;
-  for (const std::string& port : options.ports) text += " --port " + port;
+  if (!options.config.empty()) text += " --config " + shell_word(options.config);
+  for (const std::string& port : options.ports) text += " --port " + shell_word(port);
   if (options.disruptive) text += " --disruptive " + std::string(to_text(*options.disruptive));
   return text;
 }

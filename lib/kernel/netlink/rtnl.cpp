@@ -5,6 +5,7 @@
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
+#include <linux/lwtunnel.h>
 #include <linux/neighbour.h>
 #include <linux/net_namespace.h>
 #include <linux/nexthop.h>
@@ -86,6 +87,24 @@ std::optional<Ip> gateway_of(unsigned family, const std::vector<Attr>& attribute
   return ip_of(*via_family, &address);
 }
 
+// Zeros: not set.
+std::optional<Ip> end_of_tunnel(unsigned family, const std::vector<Attr>& data, uint16_t attribute) {
+  if (attribute == 0) return std::nullopt;
+  const auto ip = ip_of(family, find(data, attribute));
+  if (!ip || *ip == Ip{family == AF_INET6, {}}) return std::nullopt;
+  return ip;
+}
+
+// `type` and `data`: RTA_ENCAP_TYPE and RTA_ENCAP, or those of a next hop object (linux/lwtunnel.h; 2 in both families:
+// LWTUNNEL_IP_DST, LWTUNNEL_IP6_DST).
+std::optional<Ip> tunnel_remote_of(const std::vector<Attr>& attributes, uint16_t type, uint16_t data) {
+  const auto kind = value_of<uint16_t>(attributes, type);
+  if (kind != LWTUNNEL_ENCAP_IP && kind != LWTUNNEL_ENCAP_IP6) return std::nullopt;
+  const auto tunnel = parse_nested(attributes, data);
+  if (kind == LWTUNNEL_ENCAP_IP6) return end_of_tunnel(AF_INET6, tunnel, LWTUNNEL_IP6_DST);
+  return end_of_tunnel(AF_INET, tunnel, LWTUNNEL_IP_DST);
+}
+
 // The attributes that name the ends of a tunnel (linux/if_link.h, if_tunnel.h).
 struct TunnelKind {
   std::string_view kind;
@@ -110,14 +129,6 @@ constexpr TunnelKind kTunnels[]{
 // Kinds without ndo_get_iflink, which have a namespace of their own sockets (get_link_net): in another one, IFLA_LINK
 // is their own ifindex (dev_get_iflink(), rtnl_fill_link_netnsid()).
 constexpr std::string_view kWithoutLink[]{"vxlan", "geneve", "bareudp", "gtp", "pfcp", "amt"};
-
-// Zeros: not set.
-std::optional<Ip> end_of_tunnel(unsigned family, const std::vector<Attr>& data, uint16_t attribute) {
-  if (attribute == 0) return std::nullopt;
-  const auto ip = ip_of(family, find(data, attribute));
-  if (!ip || *ip == Ip{family == AF_INET6, {}}) return std::nullopt;
-  return ip;
-}
 
 }  // namespace
 
@@ -261,11 +272,13 @@ Result<std::optional<IpRoute>> parse_route(View8 payload) {
     std::memcpy(&hop, several.data(), sizeof hop);
     if (hop.rtnh_len < sizeof hop || hop.rtnh_len > several.size()) break;
     const auto inner = parse_attributes(several.first(hop.rtnh_len), sizeof hop);
-    out.hops.push_back({hop.rtnh_ifindex, gateway_of(header->rtm_family, inner)});
+    out.hops.push_back(
+        {hop.rtnh_ifindex, gateway_of(header->rtm_family, inner), tunnel_remote_of(inner, RTA_ENCAP_TYPE, RTA_ENCAP)});
     several = several.subspan(std::min<size_t>(several.size(), (hop.rtnh_len + 3U) & ~3U));
   }
   if (const auto ifindex = value_of<uint32_t>(attributes, RTA_OIF))
-    out.hops.push_back({static_cast<int>(*ifindex), gateway_of(header->rtm_family, attributes)});
+    out.hops.push_back({static_cast<int>(*ifindex), gateway_of(header->rtm_family, attributes),
+                        tunnel_remote_of(attributes, RTA_ENCAP_TYPE, RTA_ENCAP)});
   out.next_hop_id = value_of<uint32_t>(attributes, RTA_NH_ID).value_or(0);
   return std::optional<IpRoute>(std::move(out));
 }
@@ -278,7 +291,8 @@ Result<std::optional<NextHopObject>> parse_next_hop(View8 payload) {
   if (!id) return std::optional<NextHopObject>();
   NextHopObject out{.id = *id};
   if (const auto ifindex = value_of<uint32_t>(attributes, NHA_OIF))
-    out.hop = NextHop{static_cast<int>(*ifindex), ip_of(header->nh_family, find(attributes, NHA_GATEWAY))};
+    out.hop = NextHop{static_cast<int>(*ifindex), ip_of(header->nh_family, find(attributes, NHA_GATEWAY)),
+                      tunnel_remote_of(attributes, NHA_ENCAP_TYPE, NHA_ENCAP)};
   View8 members;
   if (const Attr* attr = find(attributes, NHA_GROUP)) members = attr->value;
   for (; members.size() >= sizeof(nexthop_grp); members = members.subspan(sizeof(nexthop_grp))) {
@@ -379,6 +393,31 @@ Result<std::vector<IpRule>> rules(Netlink& route) {
 }
 Result<std::vector<NeighborEntry>> neighbors(Netlink& route) {
   return dump<ndmsg, NeighborEntry>(route, RTM_GETNEIGH, RTM_NEWNEIGH, "neighbors", parse_neighbor);
+}
+
+Result<std::optional<ForwardingEntry>> parse_forwarding_entry(View8 payload) {
+  const auto header = header_of<ndmsg>(payload, "forwarding entry");
+  if (!header) return header.error();
+  const auto attributes = parse_attributes(payload, sizeof(ndmsg));
+  const Attr* to = find(attributes, NDA_DST);
+  if (header->ndm_family != AF_BRIDGE || to == nullptr) return std::optional<ForwardingEntry>();
+  const unsigned family = to->value.size() < 16 ? AF_INET : AF_INET6;
+  const auto remote = end_of_tunnel(family, attributes, NDA_DST);
+  if (!remote) return std::optional<ForwardingEntry>();
+  return std::optional<ForwardingEntry>(ForwardingEntry{header->ndm_ifindex, *remote});
+}
+
+Result<std::set<Ip>> vxlan_remotes(Netlink& route, int ifindex) {
+  ifinfomsg header{};
+  header.ifi_family = AF_BRIDGE;
+  header.ifi_index = ifindex;  // of this device alone
+  const auto entries = dump<ifinfomsg, ForwardingEntry>(route, RTM_GETNEIGH, RTM_NEWNEIGH, "forwarding entries",
+                                                        parse_forwarding_entry, AttrWriter().header(header));
+  if (!entries) return entries.error();
+  std::set<Ip> out;
+  for (const ForwardingEntry& each : *entries)
+    if (each.ifindex == ifindex) out.insert(each.remote);
+  return out;
 }
 
 }  // namespace fabric::rtnl

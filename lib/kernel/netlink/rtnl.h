@@ -2,6 +2,8 @@
 // rtnetlink: links and their MTU (linux/rtnetlink.h, net/core/rtnetlink.c of Linux 6.12).
 #pragma once
 
+#include <set>
+
 #include "kernel/netlink/addressing.h"
 #include "kernel/netlink/netdev.h"
 
@@ -59,6 +61,9 @@ struct IpAddress {
 struct NextHop {
   int ifindex = 0;
   std::optional<Ip> gateway;
+  // The far end of the tunnel to which the route sends its packets (`encap ip dst ADDRESS`), over a device that has no
+  // end of its own (`external`, bareudp); absent: the route names none.
+  std::optional<Ip> tunnel_remote{};
 };
 
 struct IpRoute {
@@ -113,5 +118,16 @@ Result<std::vector<IpAddress>> addresses(Netlink& route);
 Result<std::vector<IpRoute>> routes(Netlink& route);
 Result<std::vector<IpRule>> rules(Netlink& route);
 Result<std::vector<NeighborEntry>> neighbors(Netlink& route);
+
+// An entry of a vxlan's forwarding database: packets for an address of Ethernet go to this far end.
+struct ForwardingEntry {
+  int ifindex = 0;
+  Ip remote;
+};
+// Parses an RTM_NEWNEIGH payload of the family AF_BRIDGE. nullopt: an entry without a far end. No I/O.
+Result<std::optional<ForwardingEntry>> parse_forwarding_entry(View8 payload);
+// The far ends in the forwarding database of a vxlan (`bridge fdb show dev NAME`), each once (net/core/rtnetlink.c
+// rtnl_fdb_dump(), drivers/net/vxlan/vxlan_core.c vxlan_fdb_info() of Linux 6.12).
+Result<std::set<Ip>> vxlan_remotes(Netlink& route, int ifindex);
 
 }  // namespace fabric::rtnl

@@ -13,10 +13,12 @@
 #include "enforce/confirm.h"
 #include "enforce/sysctl.h"
 #include "judge/health_state.h"
+#include "judge/rule.h"
 #include "kernel/capture/anonymize.h"
 #include "kernel/kernel.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "node/inventory.h"
+#include "node/lldpad.h"
 #include "node/neighbor_state.h"
 #include "node/optics_state.h"
 #include "node/pci_state.h"
@@ -119,6 +121,8 @@ struct Site {
                                      "vme\nSerial\t: @\n@\n",
                                      secrets));
     tree.file("proc/meminfo", filled("MemTotal:       2113461612 kB\nMemSecret: @ kB\n@", secrets));
+    tree.file("proc/modules",
+              filled("mlx5_ib 1 0 - Live 0x0\n@ 1 0 - Live 0x0\nib_core 1 2 mlx5_ib,@, Live 0x0\n", secrets));
     tree.file("proc/uptime", "1000 1000\n").file("proc/version", filled("Linux version 6.8 (@) @\n", secrets));
     tree.file("proc/sys/kernel/osrelease", "6.8.0-31-generic\n");
     tree.file("boot/config-6.8.0-31-generic",
@@ -158,7 +162,7 @@ struct Site {
                secrets));
 
     const std::string verbs = "sys/class/infiniband_verbs/uverbs0/";
-    tree.file(verbs + "ibdev", "mlx5_0\n").file(verbs + "abi_version", "1\n");
+    tree.file(verbs + "ibdev", "mlx5_0\n").file(verbs + "abi_version", "1\n").file("dev/infiniband/uverbs0", "");
     tree.folder("sys/bus/pci/drivers/mlx5_core").link(verbs + "device/driver", "../../../../bus/pci/drivers/mlx5_core");
     tree.file("usr/lib64/libibverbs/libmlx5-rdmav34.so", filled("mlx5 1 1\n@ of @\n", secrets));
     // Without an RDMA device, so that the lists of modules are read.
@@ -312,6 +316,49 @@ TEST(CaptureKept, IsTheSameWithAddresses) {
     if (!has(site.tree.content("etc/hostname"), secret)) {
       EXPECT_FALSE(has(all, secret)) << around(all, secret);
     }
+}
+
+// The modules that are loaded, and who may open a device file, which a tree of files does not show.
+TEST(CaptureKept, ModulesAndDeviceFilesAreJudgedAsOnTheSpot) {
+  const auto judged = [](const Tree& tree) {
+    Tree out;
+    const std::string to = out.path() + "/capture";
+    const std::vector<std::string> check{"check", "--json", "-i", "0", "--only", "rdma-provider"};
+    EXPECT_EQ(test::ran_on(tree, {"capture", to, "-i", "0"}).code, 0);
+    std::vector<std::string> there = check;
+    there.insert(there.end(), {"--root", to});
+    EXPECT_FALSE(has(bytes_below(to), "SECRET")) << around(bytes_below(to), "SECRET");
+    return std::pair(test::ran_on(tree, check).all(), test::ran(there).all());
+  };
+  const auto expect_same = [&](const Tree& tree, const char* finding) {
+    const auto [here, there] = judged(tree);
+    EXPECT_TRUE(has(here, finding)) << here;
+    EXPECT_TRUE(has(there, finding)) << there;
+  };
+  Tree tree;
+  test::add_roce_port(tree);
+  tree.file("proc/modules", "mlx5_ib 1 0 - Live 0x0\nSECRET 1 0 - Live 0x0\nib_core 1 2 mlx5_ib,SECRET, Live 0x0\n");
+  expect_same(tree, "ib_uverbs is not loaded");
+  const std::string verbs = "sys/class/infiniband_verbs/uverbs";
+  tree.file(verbs + "0/ibdev", "mlx5_0\n").file(verbs + "1/ibdev", "mlx5_9\n");
+  tree.file("dev/infiniband/uverbs0", "").file("dev/infiniband/uverbs1", "");
+  fs::permissions(tree.path() + "/dev/infiniband/uverbs0", fs::perms{0600});
+  fs::permissions(tree.path() + "/dev/infiniband/uverbs1", fs::perms{0666});
+  expect_same(tree, "/dev/infiniband/uverbs0 has mode 0600");
+}
+
+// With another file, /var/lib/lldpad/lldpad.conf says nothing.
+TEST(CaptureKept, OfTheArgumentsOfLldpadIsThatTheyNameAFile) {
+  for (const auto& [arguments, is_named] : {std::pair(std::string("lldpad\0-tf\0SECRET.conf\0", 24), true),
+                                            {std::string("lldpad\0-VSECRET\0", 16), false}}) {
+    Tape tape;
+    tape.note(Ask::read, "proc/703/cmdline", std::vector<std::string>{arguments});
+    EXPECT_EQ(host::names_another_file(arguments), is_named);
+    (void)keep_used(tape, {});
+    const std::string kept = (*tape.find(Ask::read, "proc/703/cmdline"))->front();
+    EXPECT_FALSE(has(kept, "SECRET"));
+    EXPECT_EQ(host::names_another_file(kept), is_named);
+  }
 }
 
 // All names of members that are texts, or lists of texts.
@@ -515,6 +562,39 @@ TEST(CaptureKept, OfAConfigurationWithAnErrorIsNoMore) {
   }
   EXPECT_GT(kept, 300U) << "left out is the exception";
   EXPECT_EQ(*kept_config("mode = \"audit\"\nmode = \"enforce\"\nx = 1\n"), "mode = \"audit\"\nmode = \"enforce\"\n\n");
+}
+
+// agentd and the exporter publish the errors of the configuration.
+TEST(CaptureKept, OfErrorsOfTheConfigurationIsNoNameThatTheConfigurationHides) {
+  const auto kept = [](const char* file, const std::string& text) {
+    Tape tape;
+    tape.note(Ask::read, file, std::vector<std::string>{text});
+    keep_used(tape, {});
+    return (*tape.find(Ask::read, file))->front();
+  };
+  for (const char* config :
+       {"\"SECRET key\" = 3\n", "\"SECRET\\\"; SECRET\" = 3\n", "[\"SECRET\"]\nx = 1\n",
+        "[sysctl]\n\"net.SECRET\" = 1\n", "[rules.\"SECRET\"]\nenabled = false\n", "[[port]]\n\"SECRET\" = 1\n",
+        "[[port]]\nmatch = { \"SECRET\" = [\"x\"] }\n", "[fabric]\n\"SECRET\" = 1\n",
+        "[[port]]\nfabric = { \"SECRET\" = 1 }\n", "[[port]]\nets = { \"SECRET\" = 1 }\n",
+        "\"SECRET k\" = 1\n\"SECRET k\" = 2\n", "[\"SECRET\"]\nx = 1\n[\"SECRET\"]\ny = 1\n"}) {
+    const auto read = parse_config("mode = \"audit\"\n" + std::string(config), "a.toml", {}, rule_rows());
+    ASSERT_FALSE(read.ok()) << config;
+    const std::string& said = read.error().what;
+    ASSERT_TRUE(has(said, "SECRET")) << said;
+    AgentState agent{.mode = Mode::audit, .config_error = "b.toml:3:1: nonsense\n" + said};
+    const std::string state = kept(state::kStateFile, state::agent_state_text(agent));
+    EXPECT_FALSE(has(state, "SECRET")) << state;
+    EXPECT_TRUE(has(state, "b.toml:3:1: nonsense") && has(state, said.substr(0, said.find(' ')))) << state;
+    const Report report{
+        {Finding{.id = "agent", .status = Status::warning, .observed = "configuration invalid: " + said}}};
+    const std::string published = kept(kReportFile, published_text({report, 10}));
+    EXPECT_FALSE(has(published, "SECRET")) << published;
+    EXPECT_TRUE(has(published, "configuration invalid: a.toml:")) << published;
+  }
+  for (const char* other : {"unknown ", "unknown 5\"x\"", "unknown \"", "unknown key \"a\\",
+                            "cannot redefine existing 'x", "cannot redefine existing integer 'x\ny'"})
+    (void)kept(state::kStateFile, state::agent_state_text({.config_error = other}));
 }
 
 // A hostile tree costs no more than a capture may have, and says where it ended.

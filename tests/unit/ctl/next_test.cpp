@@ -161,6 +161,12 @@ TEST_F(Next, WithAFileThatIsNotTheAgents) {
   EXPECT_EQ(follow_all(), (Commands{"systemctl stop fabric-agent", kApply + " --config " + options_.config + kNow}));
 }
 
+TEST_F(Next, WithAFileWhoseNameIsNoWordOfAShell) {
+  options_.config = tree_.path() + "/site's policy.toml";
+  tree_.file("site's policy.toml", kEnforce);
+  EXPECT_EQ(next_of_plan(), kApply + " --config '" + tree_.path() + "/site'\\''s policy.toml'" + kNow);
+}
+
 TEST_F(Next, WithTheSamePort) {
   options_.ports = {"eth0"};
   EXPECT_EQ(follow_all(), Commands{kApply + " --port eth0" + kNow});

@@ -389,6 +389,35 @@ TEST(SelfTest, StopsWhenAQueuePairOpensAndKeepsItsRecordUntilItCloses) {
   EXPECT_EQ(bed.read(), bed.before);
 }
 
+// A job starts when global pause is off and PFC is not on yet, or was refused. Its end, which restores the rest, waits
+// for the end of the job.
+TEST(SelfTest, LeavesNoJobWithoutGlobalPauseAndPfc) {
+  for (const Personality personality : {Personality::mlx5, Personality::bnxt, Personality::ice, Personality::full})
+    for (const bool is_refused : {false, true}) {
+      SCOPED_TRACE(name_of(personality) + (is_refused ? ", PFC refused" : ""));
+      SelfTestBed bed(personality);
+      ASSERT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
+      if (is_refused) bed.nic.faults["setpfc"] = {Fault::refuse, EIO};
+      bool has_job = false, was_off = false;
+      const auto busy = [&](const Port&) {
+        bed.nic.link_up();
+        const bool is_off = !bed.nic.pause.rx && bed.nic.pfc.pfc_en == 0;
+        was_off = was_off || is_off;
+        has_job = has_job || (is_off && (!is_refused || bed.nic.calls.contains("setpfc")));
+        return has_job;
+      };
+      const auto test = bed.test(busy);
+      ASSERT_TRUE(test.ok());
+      EXPECT_TRUE(was_off);
+      EXPECT_EQ(has_job, !is_refused) << "after the refusal, global pause has returned";
+      EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
+      bed.nic.faults.clear();
+      bed.end();
+      EXPECT_FALSE(bed.has_record());
+      EXPECT_EQ(bed.read(), bed.before);
+    }
+}
+
 // The default route comes during the test: without --force its port is written no more, also not to end the test.
 TEST(SelfTest, StopsWhenTheDefaultRouteComes) {
   for (const bool route_allowed : {false, true}) {

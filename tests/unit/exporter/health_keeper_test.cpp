@@ -441,6 +441,22 @@ TEST(Acknowledged, JsonListsWhatWasWritten) {
   EXPECT_EQ(Json::parse(site.ask({"ack", "loss", "--remove", "--json"}).text), Json::array());
 }
 
+TEST(Acknowledged, MembersOfANewerReleaseAreCarriedThrough) {
+  test::Tree tree;
+  tree.file(kAckFile, R"({"format":1,"later":7,"acks":[)"
+                      R"({"id":"loss","subject":"mlx5_0/1","at":1,"until":9,"by":"root","comment":"x","later":8},)"
+                      R"({"id":"pfc","subject":"mlx5_0/1","at":1,"until":9,"by":"root","comment":"x","later":9}]})");
+  auto acks = load_acks(tree.root());
+  ASSERT_TRUE(acks.ok()) << acks.error().text();
+  acks->erase(acks->begin() + 1);
+  acks->push_back({.id = "mtu", .subject = "mlx5_0/1", .at = 1});
+  ASSERT_TRUE(save_acks(tree.path(), *acks).ok());
+  const std::string text = tree.content(kAckFile);
+  EXPECT_TRUE(has(text, R"("later":7)") && has(text, R"("later":8)")) << text;
+  EXPECT_FALSE(has(text, R"("later":9)")) << text;
+  EXPECT_EQ(load_acks(tree.root())->size(), 2U);
+}
+
 TEST(Acknowledged, AnErrorNamesItsCause) {
   Site site;
   EXPECT_NE(site.ask({"ack", "link-flop"}).errors, "");

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "kernel/kernel.h"
 #include "node/host.h"
 #include "node/lldpad.h"
 #include "node/pci_state.h"
@@ -555,7 +556,7 @@ TEST(RdmaSoftware, DeviceFilesOfVerbs) {
   for (const std::string name : {"uverbs0", "uverbs1"})
     tree.file("sys/class/infiniband_verbs/" + name + "/ibdev", "mlx5_" + name.substr(6) + "\n");
   tree.file("dev/infiniband/uverbs0", "");
-  const auto files = host::read_verbs_files(tree.root());
+  const auto files = host::read_verbs_files(Kernel{.root = tree.root()});
   ASSERT_EQ(files.size(), 1U);
   EXPECT_EQ(files.at("mlx5_0").name, "uverbs0");
   EXPECT_EQ(files.at("mlx5_0").mode & 0600u, 0600u);

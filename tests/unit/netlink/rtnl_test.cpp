@@ -4,6 +4,7 @@
 #include "kernel/netlink/rtnl.h"
 
 #include <linux/if_link.h>
+#include <linux/lwtunnel.h>
 #include <linux/neighbour.h>
 #include <linux/net_namespace.h>
 #include <linux/nexthop.h>
@@ -352,6 +353,48 @@ TEST(ParseRoute, LiesAboutLengthsEndTheList) {
   ASSERT_TRUE(route.ok() && *route);
   ASSERT_EQ((*route)->hops.size(), 1u);
   EXPECT_FALSE((*route)->hops[0].gateway);
+}
+
+// `ip route add default encap ip id 100 dst 10.78.0.7 via 10.9.0.254 dev vxlan0`, over a vxlan without ends.
+TEST(ParseRoute, NamesTheFarEndOfATunnel) {
+  rtmsg header{};
+  header.rtm_family = AF_INET;
+  const uint8_t v4[] = {10, 78, 0, 7};
+  const auto far = ip("fd00::7");
+  const auto parsed = [&](bool v6) {
+    AttrWriter tunnel, out;
+    if (v6) tunnel.bytes(LWTUNNEL_IP6_DST, std::as_bytes(std::span(far.bytes)));
+    else tunnel.bytes(LWTUNNEL_IP_DST, std::as_bytes(std::span(v4)));
+    out.header(header).u32(RTA_OIF, 7).nest(RTA_ENCAP, tunnel);
+    out.u16(RTA_ENCAP_TYPE, v6 ? LWTUNNEL_ENCAP_IP6 : LWTUNNEL_ENCAP_IP);
+    return (*parse_route(out.data()))->hops.at(0).tunnel_remote;
+  };
+  EXPECT_EQ(parsed(false), ip("10.78.0.7"));
+  EXPECT_EQ(parsed(true), far);
+  const auto mpls = parse_route(AttrWriter().header(header).u32(RTA_OIF, 7).u16(RTA_ENCAP_TYPE, 1).data());
+  EXPECT_FALSE((*mpls)->hops.at(0).tunnel_remote) << "LWTUNNEL_ENCAP_MPLS";
+}
+
+// Linux 6.18: `bridge fdb append 00:00:00:00:00:00 dev vx dst 10.78.0.9`; the device's own entry has no far end.
+TEST(ParseForwardingEntry, NamesTheFarEnd) {
+  ndmsg header{};
+  header.ndm_family = AF_BRIDGE;
+  header.ndm_ifindex = 5;
+  const uint8_t mac[6] = {}, v4[] = {10, 78, 0, 9}, any[4] = {};
+  const auto parsed = [&](View8 to) {
+    AttrWriter out;
+    out.header(header).bytes(NDA_LLADDR, std::as_bytes(std::span(mac)));
+    if (!to.empty()) out.bytes(NDA_DST, to);
+    return *parse_forwarding_entry(out.data());
+  };
+  ASSERT_TRUE(parsed(std::as_bytes(std::span(v4))));
+  EXPECT_EQ(parsed(std::as_bytes(std::span(v4)))->remote, ip("10.78.0.9"));
+  EXPECT_EQ(parsed(std::as_bytes(std::span(v4)))->ifindex, 5);
+  const auto far = ip("fd00::9");
+  EXPECT_EQ(parsed(std::as_bytes(std::span(far.bytes)))->remote, far);
+  EXPECT_FALSE(parsed({}));
+  EXPECT_FALSE(parsed(std::as_bytes(std::span(any))));
+  EXPECT_FALSE(parse_forwarding_entry(View8{}).ok());
 }
 
 // More messages than any host has.

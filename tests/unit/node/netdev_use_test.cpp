@@ -172,6 +172,35 @@ TEST_F(NetdevUse, ADeviceAboveThePort) {
   EXPECT_GE(made, 1U);
 }
 
+// EVPN: the near end is an address of another interface (lo), and the far ends are in the forwarding database. With
+// `external` it has no end at all: the routes over it name them.
+TEST_F(NetdevUse, ATunnelWhoseFarEndIsBehindThePort) {
+  ASSERT_TRUE(ip("addr add 10.78.0.1/24 dev use0") && ip("addr add 10.55.0.1/32 dev veth0"));
+  if (!ip("link add usex type vxlan id 42 dstport 4789 local 10.55.0.1 nolearning")) GTEST_SKIP() << "no vxlan";
+  const auto bridge = [](const std::string& arguments) {
+    return std::system(("bridge fdb " + arguments + " dev usex 2>/dev/null").c_str()) == 0;
+  };
+  const std::string by = "the default route leaves by usex, on the link of use0";
+  ASSERT_TRUE(ip("link set usex up") && ip("addr add 10.79.0.1/24 dev usex"));
+  ASSERT_TRUE(ip("route add default via 10.79.0.2 dev usex"));
+  EXPECT_EQ(route(), "") << "no far end";
+  ASSERT_TRUE(bridge("append 00:00:00:00:00:00 dst 10.78.0.2"));
+  EXPECT_EQ(route(), by);
+  Port other;
+  other.netdev = "veth1";
+  EXPECT_EQ(default_route_of(kernel, other).why, "");
+  ASSERT_TRUE(bridge("del 00:00:00:00:00:00 dst 10.78.0.2"));
+  EXPECT_EQ(route(), "");
+  ASSERT_TRUE(ip("link del usex") && ip("link add usex type vxlan dstport 4790 external") && ip("link set usex up"));
+  ASSERT_TRUE(ip("addr add 10.79.0.1/24 dev usex"));
+  for (const auto& [route_to, is_above] : {std::pair("10.56.0.2", false), {"10.78.0.2", true}}) {
+    if (!ip(std::string("route add default encap ip id 100 dst ") + route_to + " via 10.79.0.2 dev usex"))
+      GTEST_SKIP() << "no lightweight tunnels";
+    EXPECT_EQ(route(), is_above ? by : "");
+    ASSERT_TRUE(ip("route del default"));
+  }
+}
+
 // No device of this namespace shows it, and its TCP sessions cannot be listed from here.
 TEST_F(NetdevUse, ADeviceAboveThePortInAnotherNamespace) {
   const std::string in_peer = "nsenter -t " + std::to_string(peer_) + " -n ip ";

@@ -63,6 +63,18 @@ TEST(Inventory, ADamagedFileIsAnError) {
   }
 }
 
+TEST(Inventory, OfANewerReleaseIsNotWrittenOver) {
+  test::Tree tree;
+  const Inventory now{.parts = {{.pci = "0000:18:00.0"}}};
+  const std::string newer = R"({"format":2,"sections":[]})";
+  tree.file(kInventoryFile, newer);
+  EXPECT_EQ(test::code_of(save_inventory(tree.path(), now)), kNewerFormat);
+  EXPECT_EQ(tree.content(kInventoryFile), newer);
+  tree.file(kInventoryFile, "nonsense");
+  EXPECT_TRUE(save_inventory(tree.path(), now).ok());
+  EXPECT_TRUE(load_inventory(tree.root()).ok());
+}
+
 TEST(Inventory, ADamagedFileIsAFinding) {
   test::Tree tree;
   tree.file("sys/class/infiniband/.keep", "");

@@ -12,6 +12,11 @@ config audit
 check "audit: reload" reload_agent
 sleep 12 # the first findings of the exporter
 check "the findings before are kept" $verify save /run/before
+install -d -o nobody /run/others
+for name in kept kept.new; do runuser -u nobody -- ln -s /etc/machine-id /run/others/$name; done
+machine_id=$(</etc/machine-id)
+check "none are kept in the folder of another user" sh -c "! $verify save /run/others/kept"
+eq "root follows no link there" "$(</etc/machine-id) $(readlink /run/others/kept)" "$machine_id /etc/machine-id"
 before=$(readback 0)
 pfc_is_on() { [[ $(dcb_get 0 .pfc.pfc_en) = 8 ]]; }
 no_new_finding() { $verify compare "$@" /run/before 60 5 || { fabric-agentctl check --interval 0; return 1; }; }
