@@ -545,6 +545,9 @@ TEST(Unseen, PortsThatMayHaveNarrowCountersAreNamedOnce) {
   };
   set(0xffff'fffe);
   EXPECT_EQ(narrow(), "counters of data and packets that may have 32 bits: mlx5_1/1, mlx5_2/1");
+  const Report asked = run_rules(node.view(), only);
+  ASSERT_NE(finding_of(asked, "counter-full", kHostSubject), nullptr);
+  EXPECT_TRUE(has(finding_of(asked, "counter-full", kHostSubject)->remedy, "perfquery -x -C mlx5_1 -P 1"));
   set(uint64_t{1} << 32);
   EXPECT_EQ(narrow(), "none") << "64 bits";
   set(0xffff'ffff);
