@@ -133,7 +133,15 @@ void ask_setting(const View& view, const Setting& setting, Findings& findings) {
     if (entry == nullptr || !has_value(setting, entry->want)) continue;
     const Changes* changes = planned_changes(view, port.id());
     if (changes == nullptr) {
-      findings.push_back(unreadable(port, value_text(setting, entry->want), why_unread(port, PortPart::settings)));
+      const std::string wanted = value_text(setting, entry->want);
+      // A captured tree has a few of the settings, as the MTU.
+      if (has_value(setting, port.qos)) {
+        const std::string read = value_text(setting, port.qos);
+        const Outcome outcome = read == wanted ? Outcome::in_sync : Outcome::differs;
+        findings.push_back(setting_finding(view, port, {port.id(), setting.id, outcome, 0, false, read, wanted, {}}));
+      } else {
+        findings.push_back(unreadable(port, wanted, why_unread(port, PortPart::settings)));
+      }
       continue;
     }
     for (const Change& change : *changes)

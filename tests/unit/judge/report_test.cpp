@@ -839,6 +839,25 @@ TEST(Report, SettingsThatCouldNotBeReadAreOneFinding) {
   EXPECT_EQ(unread[0].subjects.size(), node.now.ports.size());
 }
 
+// A captured tree has no plan, and the MTU of its netdevs: what `show` compares is no finding that it could not be
+// read.
+TEST(CheckSettings, OfACapturedTreeJudgesWhatItHas) {
+  Healthy node;
+  node.plan.clear();
+  for (Port& port : node.now.ports) port.qos = {};
+  for (size_t index : {size_t{0}, size_t{1}}) node.now.ports[index].qos.mtu = 9000;
+  for (PortPolicy& entry : node.policy.ports) entry.want.mtu = 9000;
+  node.now.ports[1].qos.mtu = 1500;
+  const std::vector<std::string> only{"mtu"};
+  const Report report = run_rules(node.view(), only);
+  const auto of = [&](size_t port) { return finding_of(report, "mtu", node.now.ports[port].id()); };
+  ASSERT_TRUE(of(0) && of(1) && of(2));
+  EXPECT_EQ(of(0)->status, Status::ok) << describe(*of(0));
+  EXPECT_TRUE(is_fault(of(1)->status)) << describe(*of(1));
+  EXPECT_EQ(of(1)->observed, "1500");
+  EXPECT_EQ(of(2)->status, Status::unknown) << describe(*of(2));
+}
+
 // The agent runs: the correction is the same, whichever process reloads it.
 TEST(Remedy, OfACapturedTreeKeepsWhatIsNotTheCommandOfAService) {
   const auto remedy = [](auto change) {
