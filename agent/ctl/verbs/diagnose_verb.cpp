@@ -129,7 +129,7 @@ int print_diagnosis(Report report, const Samples& samples, const RulePolicy& rul
         static_cast<size_t>(std::ranges::count_if(chosen, [](const Port* port) { return is_down(*port); }));
     output.text += causes_text(causes, samples, chosen.size(), down, is_faultless, output) +
                    findings_text(others, output) + unseen_text(samples.now, output) +
-                   place_of_fixes(others, samples.now, options, output);
+                   place_of_fixes(causes.findings.empty() ? others : causes, samples.now, options, output);
   }
   return static_cast<int>(verdict);
 }
