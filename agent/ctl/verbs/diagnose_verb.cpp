@@ -29,8 +29,8 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
   const std::string observed = counted(ports, "port");
   if (is_faultless && down > 0) {
     const std::string unused = std::to_string(down) + " DOWN that need no link (fabric-agentctl check --verbose)";
-    if (down >= ports) return unused + window;
-    return counted(ports - down, "port") + " without symptoms, and " + unused + window;
+    if (down >= ports) return folded(unused + window, output.width);
+    return folded(counted(ports - down, "port") + " without symptoms, and " + unused + window, output.width);
   }
   if (is_faultless) return observed + " without symptoms" + window;
   if (causes.findings.empty()) return observed + " observed" + window;

@@ -532,6 +532,20 @@ TEST(CtlDiagnose, OfACapturedTreeSaysWhereItsCommandsRun) {
   EXPECT_FALSE(says_where("/"));
 }
 
+TEST(CtlDiagnose, PortsThatNeedNoLinkFitTheTerminal) {
+  Samples samples;
+  samples.now = node({});
+  samples.now.ports.push_back(samples.now.ports[0]);
+  samples.now.ports[1].number = 2;
+  samples.now.ports[1].state = 1;
+  samples.before = samples.now;
+  Output output;
+  output.width = 80;
+  print_diagnosis({}, samples, {}, {}, output);
+  EXPECT_TRUE(has(output.text, "DOWN that need no link")) << output.text;
+  EXPECT_LE(test::widest_line(output.text), 80U) << output.text;
+}
+
 TEST(CtlDiagnose, EveryRuleIsExplainedAndInTheManPage) {
   const std::string file = "agent/ctl/fabric-agentctl.1";
   std::string page = test::of_source(file);
