@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/find.h"
 #include "base/result.h"
 #include "judge/rule.h"
 #include "node/port_settings.h"
@@ -38,8 +39,13 @@ RuleResult result_of(const Change& change, bool enforced) {
       // differs.
       const Status status = enforced ? Status::warning : setting.severity;
       if (!change.detail.empty()) {
-        const char* next = "When the cause is over: fabric-agentctl apply";
-        if (enforced) next = "When the cause is over, the agent writes it. State of the port: fabric-agentctl status";
+        // What a person has to correct, and what ends by itself.
+        constexpr WaitsFor kEnd[]{WaitsFor::idle_port, WaitsFor::maintenance, WaitsFor::other_setting,
+                                  WaitsFor::confirmation};
+        std::string next = "Correct this cause first";
+        if (change.wait && contains(kEnd, *change.wait)) next = "When the cause is over";
+        next += enforced ? ", then the agent writes it. State of the port: fabric-agentctl status"
+                         : ", then: fabric-agentctl apply";
         return {status, meaning + " It is not written now: " + change.detail + ".", next};
       }
       return {status, meaning + " The write would interrupt traffic and waits until no process uses the port.",
@@ -133,7 +139,15 @@ void ask_setting(const View& view, const Setting& setting, Findings& findings) {
     if (entry == nullptr || !has_value(setting, entry->want)) continue;
     const Changes* changes = planned_changes(view, port.id());
     if (changes == nullptr) {
-      findings.push_back(unreadable(port, value_text(setting, entry->want), why_unread(port, PortPart::settings)));
+      const std::string wanted = value_text(setting, entry->want);
+      // A captured tree has a few of the settings, as the MTU.
+      if (has_value(setting, port.qos)) {
+        const std::string read = value_text(setting, port.qos);
+        const Outcome outcome = read == wanted ? Outcome::in_sync : Outcome::differs;
+        findings.push_back(setting_finding(view, port, {port.id(), setting.id, outcome, 0, false, read, wanted, {}}));
+      } else {
+        findings.push_back(unreadable(port, wanted, why_unread(port, PortPart::settings)));
+      }
       continue;
     }
     for (const Change& change : *changes)

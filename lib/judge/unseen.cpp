@@ -245,18 +245,21 @@ bool may_lack_extended_counters(const Port& port) {
 
 void ask_counter_full(const View& view, Findings& findings) {
   std::string narrow;
+  const Port* first = nullptr;
   for (const Port& port : view.now.ports) {
     if (!is_own_device(port) || port.counters.pma.empty()) continue;
     findings.push_back(full_finding(port));
     // A full one is named with its port.
-    if (!findings.back().unjudged && may_lack_extended_counters(port)) append_item(narrow, port.id());
+    if (findings.back().unjudged || !may_lack_extended_counters(port)) continue;
+    append_item(narrow, port.id());
+    if (first == nullptr) first = &port;
   }
-  if (narrow.empty()) return;
+  if (first == nullptr) return;
   findings.push_back(unjudged(
       kHostSubject, "counters of data and packets that may have 32 bits: " + narrow, "64 bits (PortCountersExtended)",
       "These NICs show no counters of unicast packets: they lack PortCountersExtended, or a part of it. With 32 bits, "
       "port_rcv_data and port_xmit_data stop after 17 GB, and the traffic of the port is not judged from then on.",
-      "Ask the NIC whether it has them: perfquery -x -C RDMADEV -P 1"));
+      "Ask a NIC whether it has them: perfquery -x -C " + first->rdma + " -P " + std::to_string(first->number)));
 }
 
 }  // namespace

@@ -38,24 +38,35 @@ constexpr std::pair<std::string_view, std::string_view> kHints[] = {
     {"", "write TOML in UTF-8, as in fabric-agent.toml(5)"},
 };
 
-// The advice for a value without quotes: its line with them, or with the value corrected. Empty if the line has no key
-// of ours, and a value of more than one word.
-std::string quoted_value(std::string_view text, toml::source_index number) {
-  std::string section;
+struct KeyLine {
+  std::string section, key, value;
+};
+
+// A line of TOML with a key and its value, in the section above it. Other lines have no key.
+KeyLine key_line(std::string_view text, toml::source_index number) {
+  KeyLine out;
   std::string_view line;
   for (const std::string_view each : split(text, '\n')) {
     line = trim(each);
     if (--number == 0) break;
-    if (line.starts_with('[')) section = line.substr(0, line.find('#'));
+    if (line.starts_with('[')) out.section = line.substr(0, line.find('#'));
   }
+  std::erase_if(out.section, [](char letter) { return letter == '[' || letter == ']' || letter == ' '; });
   const size_t sign = line.find('=');
-  if (sign == std::string_view::npos) return {};
-  std::string value(trim(line.substr(sign + 1, line.find('#', sign) - sign - 1)));
+  if (sign == std::string_view::npos) return out;
+  out.key = trim(line.substr(0, sign));
+  out.value = trim(line.substr(sign + 1, line.find('#', sign) - sign - 1));
+  return out;
+}
+
+// The advice for a value without quotes: its line with them, or with the value corrected. Empty if the line has no key
+// of ours, and a value of more than one word.
+std::string quoted_value(const KeyLine& line) {
+  std::string value = line.value;
   for (const std::string_view curly : {"\u201c", "\u201d", "\u2018", "\u2019"})
     for (size_t at = value.find(curly); at != std::string::npos; at = value.find(curly)) value.erase(at, curly.size());
   if (value.empty() || value.find_first_of("\"'[]{}") != std::string::npos) return {};
-  std::erase_if(section, [](char letter) { return letter == '[' || letter == ']' || letter == ' '; });
-  const auto key = find_correctable(section, trim(line.substr(0, sign)));
+  const auto key = find_correctable(line.section, line.key);
   toml::table table;
   if (!key || parse_toml("x = " + toml_string(value) + "\n", table)) return {};
   if (!key->check(*table.get("x"))) return "write " + key->key + " = " + toml_string(value);
@@ -174,8 +185,12 @@ bool parse(ConfigReader& reader, std::string_view text, toml::table& out) {
   const auto hint = std::ranges::find_if(
       kHints, [&](const auto& each) { return problem->what.find(each.first) != std::string::npos; });
   std::string advice(hint->second);
-  if (hint->first == "Error while parsing")
-    if (const std::string line = quoted_value(text, problem->at.line); !line.empty()) advice += ": " + line;
+  if (hint->first == "Error while parsing") {
+    const KeyLine line = key_line(text, problem->at.line);
+    if (line.key == "until" || line.key.ends_with(".until"))  // [rules.ID]: the one value that is a date of TOML
+      advice = "write a date as YYYY-MM-DD, for example until = 2027-01-31";
+    else if (const std::string quoted = quoted_value(line); !quoted.empty()) advice += ": " + quoted;
+  }
   reader.fail(problem->at, problem->what + "; " + advice);
   return false;
 }

@@ -114,11 +114,14 @@ struct JobPorts {
 
 std::string hca_name(const Port& port) { return port.rdma + ":" + std::to_string(port.number); }
 
-// Names by hca_name(). A container may see hundreds of its host's functions: many names are ranges.
+// Names by hca_name(). A container may see hundreds of its host's functions, and a NIC may have a dozen ports: the
+// names of each port number are ranges.
 std::string left_out_text(std::vector<std::string> names) {
   constexpr size_t kMany = 8;
   if (names.size() <= kMany) return joined(names);
   std::ranges::sort(names, NaturalLess());
+  std::ranges::stable_sort(names, NaturalLess(),
+                           [](const std::string& name) { return name.substr(name.rfind(':') + 1); });
   for (std::string& name : names) std::ranges::replace(name, ':', '/');
   std::string text = names_text(names);
   std::ranges::replace(text, '/', ':');

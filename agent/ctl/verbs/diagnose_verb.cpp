@@ -29,8 +29,8 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
   const std::string observed = counted(ports, "port");
   if (is_faultless && down > 0) {
     const std::string unused = std::to_string(down) + " DOWN that need no link (fabric-agentctl check --verbose)";
-    if (down >= ports) return unused + window;
-    return counted(ports - down, "port") + " without symptoms, and " + unused + window;
+    if (down >= ports) return folded(unused + window, output.width);
+    return folded(counted(ports - down, "port") + " without symptoms, and " + unused + window, output.width);
   }
   if (is_faultless) return observed + " without symptoms" + window;
   if (causes.findings.empty()) return observed + " observed" + window;
@@ -129,7 +129,7 @@ int print_diagnosis(Report report, const Samples& samples, const RulePolicy& rul
         static_cast<size_t>(std::ranges::count_if(chosen, [](const Port* port) { return is_down(*port); }));
     output.text += causes_text(causes, samples, chosen.size(), down, is_faultless, output) +
                    findings_text(others, output) + unseen_text(samples.now, output) +
-                   place_of_fixes(others, samples.now, options, output);
+                   place_of_fixes(causes.findings.empty() ? others : causes, samples.now, options, output);
   }
   return static_cast<int>(verdict);
 }

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/parse.h"
 #include "ctl/verbs/counters_verb.h"
+#include "ctl/verbs/diagnose_verb.h"
 #include "judge/cause.h"
 #include "judge/engine.h"
 #include "node/state.h"
@@ -505,6 +506,44 @@ TEST(CtlDiagnose, OnlyNamedPortsAreDiagnosed) {
   machine.options.arguments = {"mlx5_9"};
   EXPECT_EQ(machine.run(), kFailure);
   EXPECT_TRUE(has(machine.output.errors, "unknown port 'mlx5_9'")) << machine.output.errors;
+}
+
+// Also if there are causes only.
+TEST(CtlDiagnose, OfACapturedTreeSaysWhereItsCommandsRun) {
+  Samples samples;
+  samples.now = node({});
+  Report report;
+  Finding& cause = report.findings.emplace_back();
+  cause.id = "port-state";
+  cause.subject = samples.now.ports[0].id();
+  cause.status = Status::critical;
+  cause.culprit = Culprit::cable;
+  cause.remedy = "ethtool ens1";
+  cause.next = {cause.remedy};
+  const auto says_where = [&](const std::string& root) {
+    Options options;
+    options.root = root;
+    Output output;
+    print_diagnosis(report, samples, {}, options, output);
+    EXPECT_TRUE(has(output.text, "ethtool ens1")) << output.text;
+    return has(output.text, ", not for this machine.\n");
+  };
+  EXPECT_TRUE(says_where("/capture"));
+  EXPECT_FALSE(says_where("/"));
+}
+
+TEST(CtlDiagnose, PortsThatNeedNoLinkFitTheTerminal) {
+  Samples samples;
+  samples.now = node({});
+  samples.now.ports.push_back(samples.now.ports[0]);
+  samples.now.ports[1].number = 2;
+  samples.now.ports[1].state = 1;
+  samples.before = samples.now;
+  Output output;
+  output.width = 80;
+  print_diagnosis({}, samples, {}, {}, output);
+  EXPECT_TRUE(has(output.text, "DOWN that need no link")) << output.text;
+  EXPECT_LE(test::widest_line(output.text), 80U) << output.text;
 }
 
 TEST(CtlDiagnose, EveryRuleIsExplainedAndInTheManPage) {

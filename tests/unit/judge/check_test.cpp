@@ -1350,6 +1350,25 @@ TEST(Check, WithoutAnAgentNothingIsOnlyPending) {
   }
 }
 
+// A cause that a person has to correct is the first step; a maintenance window ends by itself.
+TEST(Check, WhatASettingWaitsForIsCorrectedOrAwaited) {
+  const auto remedy = [](std::optional<WaitsFor> wait, bool running) {
+    Healthy node;
+    node.now.agent->running = running;
+    Change& change = node.change("mlx5_0/1", "pfc");
+    change.outcome = Outcome::pending;
+    change.from = "none";
+    change.detail = "the reason";
+    change.wait = wait;
+    const auto found = complaints_of(node.view(), {"pfc"});
+    return found.size() == 1 ? found[0].remedy : describe(found);
+  };
+  EXPECT_EQ(remedy(std::nullopt, false), "Correct this cause first, then: fabric-agentctl apply");
+  EXPECT_EQ(remedy(WaitsFor::front_end, false), "Correct this cause first, then: fabric-agentctl apply");
+  EXPECT_EQ(remedy(WaitsFor::maintenance, false), "When the cause is over, then: fabric-agentctl apply");
+  EXPECT_TRUE(remedy(std::nullopt, true).starts_with("Correct this cause first, then the agent writes it."));
+}
+
 // The policy is right: the cause is, for example, a module that is not loaded.
 TEST(Check, TheRemedyOfAnUnsupportedSettingIsItsReportedCause) {
   Healthy node;

@@ -545,6 +545,9 @@ TEST(Unseen, PortsThatMayHaveNarrowCountersAreNamedOnce) {
   };
   set(0xffff'fffe);
   EXPECT_EQ(narrow(), "counters of data and packets that may have 32 bits: mlx5_1/1, mlx5_2/1");
+  const Report asked = run_rules(node.view(), only);
+  ASSERT_NE(finding_of(asked, "counter-full", kHostSubject), nullptr);
+  EXPECT_TRUE(has(finding_of(asked, "counter-full", kHostSubject)->remedy, "perfquery -x -C mlx5_1 -P 1"));
   set(uint64_t{1} << 32);
   EXPECT_EQ(narrow(), "none") << "64 bits";
   set(0xffff'ffff);
@@ -834,6 +837,25 @@ TEST(Report, SettingsThatCouldNotBeReadAreOneFinding) {
   ASSERT_EQ(unread.size(), 1u);
   EXPECT_GT(unread[0].ids.size(), 5u);
   EXPECT_EQ(unread[0].subjects.size(), node.now.ports.size());
+}
+
+// A captured tree has no plan, and the MTU of its netdevs: what `show` compares is no finding that it could not be
+// read.
+TEST(CheckSettings, OfACapturedTreeJudgesWhatItHas) {
+  Healthy node;
+  node.plan.clear();
+  for (Port& port : node.now.ports) port.qos = {};
+  for (size_t index : {size_t{0}, size_t{1}}) node.now.ports[index].qos.mtu = 9000;
+  for (PortPolicy& entry : node.policy.ports) entry.want.mtu = 9000;
+  node.now.ports[1].qos.mtu = 1500;
+  const std::vector<std::string> only{"mtu"};
+  const Report report = run_rules(node.view(), only);
+  const auto of = [&](size_t port) { return finding_of(report, "mtu", node.now.ports[port].id()); };
+  ASSERT_TRUE(of(0) && of(1) && of(2));
+  EXPECT_EQ(of(0)->status, Status::ok) << describe(*of(0));
+  EXPECT_TRUE(is_fault(of(1)->status)) << describe(*of(1));
+  EXPECT_EQ(of(1)->observed, "1500");
+  EXPECT_EQ(of(2)->status, Status::unknown) << describe(*of(2));
 }
 
 // The agent runs: the correction is the same, whichever process reloads it.

@@ -761,6 +761,15 @@ TEST(JobEnv, PortsThatAreLeftOutAreOneLine) {
   Healthy many(12);
   for (size_t port = 1; port < 12; ++port) test::down(many, port, 2);
   EXPECT_TRUE(has(printed_for(many, "nccl"), "# Left out, down: mlx5_1..11.\n")) << printed_for(many, "nccl");
+  // A second port of each NIC, which is down, too.
+  for (size_t nic = 0; nic < 12; ++nic) {
+    Port second = many.now.ports[nic];
+    second.number = 2;
+    many.now.ports.push_back(second);
+    test::down(many, many.now.ports.size() - 1, 2);
+  }
+  EXPECT_TRUE(has(printed_for(many, "nccl"), "# Left out, down: mlx5_1..11, mlx5_0..11:2.\n"))
+      << printed_for(many, "nccl");
 }
 
 // A container's eth0 is not the one of this namespace, which has another address.
