@@ -348,6 +348,9 @@ const BadValue kBadValues[] = {
     {"[[port]]", "mtu", "4200.0", "an integer from 68 to 65535", "a floating-point number (bytes)", "write 4200"},
     {"[[port]]", "ring_rx", "0", "an integer from 1 to 65536", "0", "for example 8192"},
     {"[[port]]", "channels", "5000", "an integer from 1 to 4096", "5000", "for example 64"},
+    // The ID of the VLAN, or its priority.
+    {"[[port]]", "trust", "\"vlan\"", "\"dscp\" or \"pcp\"", "the string \"vlan\"", "for example \"dscp\""},
+    {"[[port]]", "trust", "\"vlan-pcp\"", "\"dscp\" or \"pcp\"", "the string \"vlan-pcp\"", "write \"pcp\""},
     {"[[port]]", "trust", "\"both\"", "\"dscp\" or \"pcp\"", "the string \"both\"", "for example \"dscp\""},
     {"[[port]]", "dscp_map", "{ 64 = 3 }", "each DSCP from 0 to 63 once", "\"64\"", "write { 16 = 3 }", 7},
     {"[[port]]", "dscp_map", "{ 26 = 8 }", "an integer from 0 to 7", "8", "for example { 26 = 3, 48 = 6 }", 7},
@@ -991,6 +994,9 @@ TEST(Correction, OfWhatAnEntryMatches) {
            {"driver = [\"bnxt_re\", \"mlx5_core\"]", "; write driver = [\"bnxt_en\", \"mlx5_core\"]"},
            {"rdma = \"=mlx5_0,mlx5_1\"", "; write rdma = [\"mlx5_0\", \"mlx5_1\"]"},
            {"rdma = \"mlx5_0-mlx5_3\"", "; write rdma = \"mlx5_[0-3]\""},
+           {"rdma = \"mlx5_0-3\"", "; write rdma = \"mlx5_[0-3]\""},
+           {"rdma = \"bnxt_re0-1\"", "; write rdma = \"bnxt_re[0-1]\""},
+           {"rdma = \"rail0-rail1\"", "; write rdma = \"rail[0-1]\""},
            {"rdma = \"mlx5_8..10\"", "; write rdma = [\"mlx5_8\", \"mlx5_9\", \"mlx5_10\"]"},
            {"rdma = \"mlx5_\\\\d+\"", "; write rdma = \"mlx5_[0-9]*\""},
            {"rdma = \"uverbs0\"", "/sys/class/infiniband_verbs/uverbs0/ibdev"},
@@ -1010,7 +1016,7 @@ TEST(Correction, OfWhatAnEntryMatches) {
   for (const char* good :
        {"driver = \"bnxt_en\"", "driver = \"bnxt*\"", "driver = \"*\"", "driver = \"hns3\"", "driver = \"efa\"",
         "netdev = \"enp170s0f0np0*\"", "netdev = \"ens1.*\"", "netdev = \"ens1.100\"", "pci = \"0000:1a:00.*\"",
-        "rdma = \"mlx5_[0,1]\"", "pci = \"10000:1a:00.0\""})
+        "rdma = \"mlx5_[0,1]\"", "rdma = \"rail0-1\"", "pci = \"10000:1a:00.0\""})
     EXPECT_EQ(match_advice(good), "") << good;
 }
 
