@@ -13,6 +13,8 @@
 #include "node/host.h"
 
 namespace fabric {
+struct Kernel;
+struct RdmaCm;
 struct Topology;
 struct VerbsFile;
 }  // namespace fabric
@@ -47,7 +49,19 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
 bool lacks_verbs(const Root& root);
 
 // The device files for verbs, by RDMA device.
-std::map<std::string, VerbsFile> read_verbs_files(const Root& root);
+std::map<std::string, VerbsFile> read_verbs_files(const Kernel& kernel);
+
+// `has_verbs_files`: the /dev of this process has files of RDMA devices.
+RdmaCm read_rdma_cm(const Kernel& kernel, bool has_verbs_files);
+
+// Whether this module decides what RDMA lacks. Of /proc/modules no other line counts.
+bool is_module_for_rdma(std::string_view module);
+
+// The folders of lists of modules that are loaded at each start (modules-load.d(5), rdma-core), and whether a line of
+// one of them names rdma_ucm.
+inline constexpr const char* kModuleLists[] = {"etc/rdma/modules",          "etc/modules-load.d",     "run/modules-load.d",
+                                               "usr/local/lib/modules-load.d", "usr/lib/modules-load.d", "lib/modules-load.d"};
+bool loads_rdma_cm(std::string_view line);
 
 // Those of the modules of NICs without an RDMA device that are loaded, or built in with a folder in /sys/module.
 std::set<std::string> read_loaded_modules(const Root& root, const Topology& topology);

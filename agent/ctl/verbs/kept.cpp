@@ -147,6 +147,21 @@ Kept module_lines(const std::string& text) {
   });
 }
 
+// The names of the modules that decide what RDMA lacks.
+Kept loaded_modules(const std::string& text) {
+  std::string out;
+  for (const std::string_view line : split(text, '\n'))
+    if (const std::string_view name = line.substr(0, line.find(' ')); host::is_module_for_rdma(name))
+      out.append(name) += " \n";
+  return out;
+}
+
+// A file of no importance has a name that people choose.
+Kept module_list(const std::string& text) {
+  if (std::ranges::none_of(split(text, '\n'), host::loads_rdma_cm)) return std::nullopt;
+  return lines_kept(text, [](std::string_view line) { return host::loads_rdma_cm(line) ? trim(line) : std::string_view(); });
+}
+
 // adminStatus of the ports in lldpad.conf.
 Kept lldpad_ports(const std::string& text) {
   const auto ports = host::parse_lldpad(text);
@@ -468,6 +483,7 @@ constexpr KeptFile kFiles[] = {
     {"proc/cmdline", kernel_command_line},
     {"proc/cpuinfo", cpu_lines},
     {"proc/meminfo", memory_size},
+    {"proc/modules", loaded_modules},
     {"proc/uptime", numbers},
     {"proc/irq/*", numbers},
     {"proc/net/route", default_routes},
@@ -502,6 +518,12 @@ constexpr KeptFile kFiles[] = {
     {"lib/modprobe.d/*.conf", module_lines},
     {"usr/lib/modprobe.d/*.conf", module_lines},
     {"usr/local/lib/modprobe.d/*.conf", module_lines},
+    {"etc/rdma/modules/*.conf", module_list},
+    {"etc/modules-load.d/*.conf", module_list},
+    {"run/modules-load.d/*.conf", module_list},
+    {"lib/modules-load.d/*.conf", module_list},
+    {"usr/lib/modules-load.d/*.conf", module_list},
+    {"usr/local/lib/modules-load.d/*.conf", module_list},
     {"etc/systemd/*", unit_limits},
     {"run/systemd/*", unit_limits},
     {"lib/systemd/*", unit_limits},
