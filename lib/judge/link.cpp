@@ -263,15 +263,11 @@ void add_lane(Measured& reading, const View& view, const Port& port) {
 constexpr double kRs544 = 2.4e-4, kRs528 = 5e-5, kFireCode = 1e-8;
 
 // The bit error ratio that the port's FEC corrects. RS(544,514), IEEE 802.3 136.1, unless another code is certain:
-// RS(528,514) on lanes of 25 Gb/s (SFF-8024 table 4-4, code 01h), or BASE-R's fire code. That corrects one burst in a
+// RS(528,514), or BASE-R's fire code. That corrects one burst in a
 // block of 2112 bits (clause 74): at 1e-8, blocks with two errors leave 2e-13 of the bits wrong.
 double correctable_ratio(const Port& port) {
-  constexpr double kSlowLane = 28'000;  // Mb/s
   if (port.fec && port.fec->active == FecCode::baser) return kFireCode;
-  size_t lanes = 1;
-  if (port.fec) lanes = std::max<size_t>(1, port.fec->corrected_bits.lanes.size());
-  const bool is_slow = port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes);
-  return is_slow ? kRs528 : kRs544;
+  return has_lanes_of_25g(port) ? kRs528 : kRs544;
 }
 
 void scale_limits(Measured& reading, const View& view, const RuleWindow& rule, double scale) {

@@ -151,6 +151,15 @@ JobPorts job_ports(const TopoView& view) {
   std::set<size_t> paired;
   for (const Pair& pair : view.pairing.pairs) paired.insert(pair.nics.begin(), pair.nics.end());
   JobPorts out;
+  std::vector<size_t> doubtful;
+  if (!view.node.inventory) doubtful = doubtful_nics(view.topology, view.pairing);
+  for (const size_t nic : doubtful) {
+    paired.erase(nic);
+    for (const Port* port : ports_of(view, {nic}))
+      out.left_out["in a slot of the CPU, while other GPUs have a NIC on their switch (for storage, or a GPU's own in the "
+                   "wrong slot: fabric-agentctl inventory accept, if it is right)"]
+          .push_back(hca_name(*port));
+  }
   out.nics.assign(paired.begin(), paired.end());
   if (out.nics.empty()) out.nics = view.compute;
   std::vector<const Port*> ports = ports_of(view, out.nics), known = ports_of(view, view.compute), software;
@@ -169,6 +178,7 @@ JobPorts job_ports(const TopoView& view) {
     const std::string name = why_not_by_verbs(port).empty() ? hca_name(port) : port.rdma;
     if (!contains(names, name)) names.push_back(name);
   };
+  for (const Port* port : ports_of(view, doubtful)) std::erase(known, port);
   for (const Port* port : known)
     if (const std::string why = why_left_out(view.node, *port); !why.empty()) leave_out(*port, why);
   // Without a list NCCL would take these too.
