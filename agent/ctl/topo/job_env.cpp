@@ -588,8 +588,8 @@ std::string topo_nvshmem(const TopoView& view) {
     out.remark(
         "NVSHMEM_ENABLE_NIC_PE_MAPPING is not set: without it each process takes the NIC of the list that is nearest "
         "to its GPU. With 1 the processes take the devices in the order of libibverbs, wherever their GPUs are "
-        "(NVSHMEM "
-        "3.5, src/host/transport/transport.cpp).");
+        "(NVSHMEM 3.5, src/host/transport/transport.cpp). The manual asks for 1 beside a list; the transports use the "
+        "list without it (src/modules/transport/ibgda/ibgda.cpp).");
   return out.text();
 }
 
