@@ -607,7 +607,8 @@ std::vector<std::string> keep_used(Tape& tape, const SiteFiles& site) {
   };
   for (auto& [question, samples] : tape.answers) {
     const auto& [ask, what] = question;
-    if (ask != Ask::list || what.starts_with("sys/") || what.starts_with("proc/irq/")) continue;
+    const bool is_kernels = what.starts_with("sys/") || what.starts_with("proc/irq/") || what.starts_with("proc/driver/");
+    if (ask != Ask::list || is_kernels) continue;
     for (auto& [sample, answer] : samples)
       if (answer)
         std::erase_if(*answer, [&, &folder = what](const std::string& name) { return !is_known(folder + "/" + name); });

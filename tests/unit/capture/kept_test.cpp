@@ -131,6 +131,8 @@ struct Site {
                      secrets));
     tree.file("proc/driver/nvidia/gpus/0000:27:00.0/information",
               filled("Model: NVIDIA H100\nGPU UUID: GPU-6f1f9a3c-77aa-4bcd-9e0f-123456789abc\nOwner: @\n", secrets));
+    // A GPU that the driver alone has.
+    tree.file("proc/driver/nvidia/gpus/0000:99:00.0/information", filled("Model: @\n", secrets));
     tree.file("etc/os-release", filled("ID=ubuntu\nVERSION_ID=\"22.04\"\nPRETTY_NAME=\"@\"\nHOME_URL=@\n", secrets));
 
     // Processes: one of a job's launcher, and an unrelated one.
@@ -302,7 +304,7 @@ TEST(CaptureKept, IsWhatTheChecksUseAndNoSecret) {
     }
     const std::string check = test::ran({"check", "-i", "100ms", "--root", to}).all();
     for (const char* used : {"64 KiB by /etc/systemd/system/slurmd.service:8", "leaf1", "1000 (hard: 2000)",
-                             "/etc/rdma/modules/rdma.conf"})
+                             "/etc/rdma/modules/rdma.conf", "0000:99:00.0"})
       EXPECT_TRUE(has(check, used)) << used << " in:\n" << check;
   }
 }
