@@ -892,7 +892,8 @@ void ask_rdma_provider(const View& view, Findings& findings) {
     const VerbsLibrary& library = *view.now.host->software.verbs;
     const VerbsProvider provider = host::provider_of(library, port.kernel_driver, port.rdma);
     if (!is_endpoint(port) || provider.name.empty() || !seen.insert(port.rdma).second) continue;
-    if (auto finding = provider_finding(library, port, provider, view.now.rdma_cm)) findings.push_back(std::move(*finding));
+    if (auto finding = provider_finding(library, port, provider, view.now.rdma_cm))
+      findings.push_back(std::move(*finding));
   }
 }
 

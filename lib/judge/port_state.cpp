@@ -863,8 +863,10 @@ std::optional<Finding> no_ports_of_gaudi(const Node& node) {
   if (gaudi.empty()) return std::nullopt;
   const std::string observed =
       list_of_accelerators(gaudi, "Habana (Gaudi, driver habanalabs)") + " without a netdev or an RDMA device";
-  const bool are_first = std::ranges::all_of(gaudi, [](const Gpu* gpu) { return (gpu->device & kFirstMask) == kFirst; });
-  if (are_first && std::ranges::any_of(node.ports, [](const Port& port) { return is_endpoint(port) && is_active(port); }))
+  const bool are_first =
+      std::ranges::all_of(gaudi, [](const Gpu* gpu) { return (gpu->device & kFirstMask) == kFirst; });
+  if (are_first &&
+      std::ranges::any_of(node.ports, [](const Port& port) { return is_endpoint(port) && is_active(port); }))
     return good(kHostSubject, observed + ": HCCL goes out by the NICs of the host (libfabric)", "any");
   return bad(
       Status::warning, kHostSubject, observed, "the netdevs or RDMA devices of their own ports",
@@ -1187,7 +1189,8 @@ constexpr Rule kPortState{
         "fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of those next to the "
         "GPUs, the finding names the NICs, their driver and the modules to load; NICs beside the GPUs that can have "
         "none are no fault, nor is a workstation whose policy and inventory have none. Gaudi accelerators have ports "
-        "of their own: without their netdevs and RDMA devices they are reported, whatever NICs the host has, but for the "
+        "of their own: without their netdevs and RDMA devices they are reported, whatever NICs the host has, but for "
+        "the "
         "first Gaudi, which may go out by these. In the "
         "exclusive mode of RDMA (rdma system) a function "
         "whose netdev is here without its "

@@ -59,8 +59,9 @@ bool is_module_for_rdma(std::string_view module);
 
 // The folders of lists of modules that are loaded at each start (modules-load.d(5), rdma-core), and whether a line of
 // one of them names rdma_ucm.
-inline constexpr const char* kModuleLists[] = {"etc/rdma/modules",          "etc/modules-load.d",     "run/modules-load.d",
-                                               "usr/local/lib/modules-load.d", "usr/lib/modules-load.d", "lib/modules-load.d"};
+inline constexpr const char* kModuleLists[] = {"etc/rdma/modules",       "etc/modules-load.d",
+                                               "run/modules-load.d",     "usr/local/lib/modules-load.d",
+                                               "usr/lib/modules-load.d", "lib/modules-load.d"};
 bool loads_rdma_cm(std::string_view line);
 
 // Those of the modules of NICs without an RDMA device that are loaded, or built in with a folder in /sys/module.

@@ -234,8 +234,8 @@ std::vector<std::string> texts_of(const std::string& text) {
   return list.front().get<std::vector<std::string>>();
 }
 
-// "mlx5_0-mlx5_3", "mlx5_0..3", "mlx5_0-3": the names of a range; empty: it is none. "rail0-1" may be a name that a site
-// gave.
+// "mlx5_0-mlx5_3", "mlx5_0..3", "mlx5_0-3": the names of a range; empty: it is none. "rail0-1" may be a name that a
+// site gave.
 std::vector<std::string> names_of_range(const std::string& text) {
   constexpr unsigned kMost = 64;
   for (const std::string_view sign : {"..", "-"}) {

@@ -156,9 +156,10 @@ JobPorts job_ports(const TopoView& view) {
   for (const size_t nic : doubtful) {
     paired.erase(nic);
     for (const Port* port : ports_of(view, {nic}))
-      out.left_out["in a slot of the CPU, while other GPUs have a NIC on their switch (for storage, or a GPU's own in the "
-                   "wrong slot: fabric-agentctl inventory accept, if it is right)"]
-          .push_back(hca_name(*port));
+      out.left_out
+          ["in a slot of the CPU, while other GPUs have a NIC on their switch (for storage, or a GPU's own in the "
+           "wrong slot: fabric-agentctl inventory accept, if it is right)"]
+              .push_back(hca_name(*port));
   }
   out.nics.assign(paired.begin(), paired.end());
   if (out.nics.empty()) out.nics = view.compute;

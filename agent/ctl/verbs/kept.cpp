@@ -159,7 +159,8 @@ Kept loaded_modules(const std::string& text) {
 // A file of no importance has a name that people choose.
 Kept module_list(const std::string& text) {
   if (std::ranges::none_of(split(text, '\n'), host::loads_rdma_cm)) return std::nullopt;
-  return lines_kept(text, [](std::string_view line) { return host::loads_rdma_cm(line) ? trim(line) : std::string_view(); });
+  return lines_kept(text,
+                    [](std::string_view line) { return host::loads_rdma_cm(line) ? trim(line) : std::string_view(); });
 }
 
 // adminStatus of the ports in lldpad.conf.
@@ -607,7 +608,8 @@ std::vector<std::string> keep_used(Tape& tape, const SiteFiles& site) {
   };
   for (auto& [question, samples] : tape.answers) {
     const auto& [ask, what] = question;
-    const bool is_kernels = what.starts_with("sys/") || what.starts_with("proc/irq/") || what.starts_with("proc/driver/");
+    const bool is_kernels =
+        what.starts_with("sys/") || what.starts_with("proc/irq/") || what.starts_with("proc/driver/");
     if (ask != Ask::list || is_kernels) continue;
     for (auto& [sample, answer] : samples)
       if (answer)

@@ -1360,8 +1360,8 @@ void read_bandwidth(Codes& codes, std::string_view line) {
                  "; capable of " + std::string(most) + ", by " + capability);
 }
 
-// "PCIe link speed is 8.0 GT/s PCIe, device supports 32.0 GT/s PCIe", "PCIe link width is x8, device supports x16": OFED's
-// mlx5_pcie_print_link_status() prints both, also if they are equal. A virtual function has width x0.
+// "PCIe link speed is 8.0 GT/s PCIe, device supports 32.0 GT/s PCIe", "PCIe link width is x8, device supports x16":
+// OFED's mlx5_pcie_print_link_status() prints both, also if they are equal. A virtual function has width x0.
 void read_link_of_device(Codes& codes, std::string_view line) {
   constexpr std::string_view kSupports = ", device supports ";
   for (const std::string_view what : {"PCIe link speed is ", "PCIe link width is x"}) {

@@ -489,7 +489,8 @@ constexpr LineMessage kDriverRows[] = {
     {"ice-rdma-unsupported", unknown,
      "ice *Aux drivers are not supported|ice *RDMA is not supported|ice *RDMA support is not",
      "This Intel NIC, or the mode that it is in (safe mode, a profile of its firmware, too few interrupts), offers no "
-     "RDMA: ice makes no device for irdma. This is expected of a NIC for management or TCP. If jobs are to use this NIC, "
+     "RDMA: ice makes no device for irdma. This is expected of a NIC for management or TCP. If jobs are to use this "
+     "NIC, "
      "correct the mode on this host, or use another port or NIC for RDMA.",
      "devlink dev info pci/{pci}; devlink dev param show pci/{pci} name enable_roce; journalctl -k -g {pci}",
      "Linux drivers/net/ethernet/intel/ice"},
@@ -860,7 +861,8 @@ constexpr LineMessage kDriverRows[] = {
      host,
      "PCIe link below the device's capability|PCIe width is lower than device's capability|PCIe speed is slower than "
      "device's capability",
-     {"The PCIe link of the NIC is slower or narrower than the NIC can: an older slot or one with fewer lanes, a riser, "
+     {"The PCIe link of the NIC is slower or narrower than the NIC can: an older slot or one with fewer lanes, a "
+      "riser, "
       "a setting of the firmware setup, or a bad contact. A network port faster than this link does not reach its "
       "rate. ",
       {Work::in_machine,

@@ -164,8 +164,8 @@ struct Site {
     tree.folder("sys/bus/pci/drivers/mlx5_core").link(verbs + "device/driver", "../../../../bus/pci/drivers/mlx5_core");
     tree.file("usr/lib64/libibverbs/libmlx5-rdmav34.so", filled("mlx5 1 1\n@ of @\n", secrets));
     tree.file("dev/infiniband/uverbs0", "");
-    tree.file("proc/modules", filled("ib_uverbs 200704 0 - Live 0x0\nib_core 1 1 ib_uverbs, Live 0x0\n@ 1 0 - Live 0x0\n",
-                                     secrets));
+    tree.file("proc/modules",
+              filled("ib_uverbs 200704 0 - Live 0x0\nib_core 1 1 ib_uverbs, Live 0x0\n@ 1 0 - Live 0x0\n", secrets));
     tree.file("etc/rdma/modules/rdma.conf", filled("# @\nib_iser\n\nrdma_ucm\n", secrets));
     tree.file("etc/modules-load.d/" + secrets.next() + ".conf", filled("@\n", secrets));
     // Without an RDMA device, so that the lists of modules are read.

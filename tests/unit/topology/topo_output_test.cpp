@@ -773,7 +773,8 @@ TEST(JobEnv, ANicOfAnotherSlotTakesNoLostOnesPlace) {
   EXPECT_EQ(doubtful_nics(node.now.topology, ctl::topo_view(node.now).pairing), std::vector<size_t>{1});
   for (const char* format : {"nccl", "ucx", "nvshmem"}) {
     EXPECT_TRUE(has(printed_for(node, format), "mlx5_0:1,mlx5_2:1")) << printed_for(node, format);
-    EXPECT_TRUE(has(printed_for(node, format), "# Left out, in a slot of the CPU, while ")) << printed_for(node, format);
+    EXPECT_TRUE(has(printed_for(node, format), "# Left out, in a slot of the CPU, while "))
+        << printed_for(node, format);
   }
   node.now.inventory.emplace();
   EXPECT_TRUE(has(printed_for(node, "nccl"), "mlx5_0:1,mlx5_1:1,mlx5_2:1")) << "the operator has recorded the machine";
