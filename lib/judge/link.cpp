@@ -508,7 +508,8 @@ constexpr Rule kPreFecBer{
         "25 Gb/s per lane up to 5e-5, BASE-R 1e-8; beyond that frames are lost. A ratio near the limit announces a "
         "failing laser, a dirty connector or an aging cable, and gets worse when warm. Where the driver has a "
         "histogram of "
-        "code words by corrected symbols (mlx5, bnxt_en; Linux 6.18), code words near the limit are counted too: they "
+        "code words by corrected symbols (mlx5 since Linux 6.18, bnxt_en since 7.0), code words near the limit are "
+        "counted too: they "
         "show bursts of errors, which the ratio of bits hides. A CMIS module with Versatile Diagnostics Monitoring "
         "(VDM) measures the damaged bits that reach it from the cable and from the NIC: they tell the two sides apart.",
     .inspect = "ethtool -I --show-fec NETDEV; mlxlink -d ADDRESS -c -e",
