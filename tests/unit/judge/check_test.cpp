@@ -687,7 +687,7 @@ TEST(Check, GaudiHasPortsOfItsOwn) {
   with_nics.topology.nics = healthy.now.topology.nics;
   EXPECT_TRUE(has(test::said({.now = with_nics}, {"port-state"}), "Habana")) << "NICs of the host are no replacement";
   // Amazon's DL1: the first Gaudi, whose ports do not leave the machine.
-  for (const uint16_t device : {0x1000, 0x1010}) {
+  for (const uint16_t device : {uint16_t{0x1000}, uint16_t{0x1010}}) {
     for (Gpu& gpu : with_nics.topology.gpus) gpu.device = device;
     EXPECT_EQ(test::said({.now = with_nics}, {"port-state"}), "") << device;
     for (Gpu& gpu : node.topology.gpus) gpu.device = device;
