@@ -723,7 +723,8 @@ std::string rdma_driver_of(const std::string& kernel_driver) {
 }
 
 // nullopt: unknown.
-std::optional<Finding> provider_finding(const VerbsLibrary& library, const Port& port, const VerbsProvider& provider) {
+std::optional<Finding> provider_finding(const VerbsLibrary& library, const Port& port, const VerbsProvider& provider,
+                                        const RdmaCm& rdma_cm) {
   std::string name(provider.name);
   if (!library.providers.contains(name) && library.providers.contains(std::string(provider.former)))
     name = provider.former;
@@ -732,11 +733,15 @@ std::optional<Finding> provider_finding(const VerbsLibrary& library, const Port&
                     effect = ": programs of this host do not see " + port.rdma +
                              ", although the kernel has it and its port may be ACTIVE. NCCL, MPI and UCX use TCP, or "
                              "fail. Programs in containers use the libibverbs of their image.";
-  Fix fix =
+  std::string install =
       "Install libibverbs and its providers of one release: ibverbs-providers (Debian, Ubuntu), libibverbs "
       "(Red Hat, SUSE), or the bundle of the NIC's vendor for this release of the distribution. Verify: "
-      "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used. Programs that connect by rdma_cm "
-      "(SPDK, rping) also need the module rdma_ucm, which nothing loads without rdma-core: modprobe rdma_ucm";
+      "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used";
+  if (!rdma_cm.is_loaded)
+    install +=
+        ". Programs that connect by rdma_cm (SPDK, rping) also need the module rdma_ucm, which is not loaded: modprobe "
+        "rdma_ucm";
+  Fix fix = install;
   if (!is_known_provider(name)) {
     const std::string release = usual ? " (rdmav" + to_text(*usual) + ")" : "";
     fix = "Install the package of lib" + name + " that is built for this release of libibverbs" + release +
@@ -832,6 +837,41 @@ void add_missing_files(const View& view, Findings& findings) {
   }
 }
 
+// Programs that connect by librdmacm. Jobs of GPUs need it for iWARP only; so it is a fault if this host is to have it.
+void add_connection_manager(const View& view, Findings& findings) {
+  const RdmaCm& cm = view.now.rdma_cm;
+  if (cm.is_loaded && cm.has_file) return;
+  const Port* iwarp = nullptr;
+  bool any = false;
+  for (const Port& port : view.now.ports) {
+    if (!is_endpoint(port)) continue;
+    if (port.transport == RdmaTransport::iwarp && !capabilities_of(port.kernel_driver).is_software) iwarp = &port;
+    any = any || is_roce(port) || port.transport == RdmaTransport::iwarp || port.link_layer == LinkLayer::infiniband;
+  }
+  if (!any) return;
+  const std::string observed = cm.is_loaded ? "rdma_ucm is loaded, and /dev/infiniband/rdma_cm is not here"
+                                            : "rdma_ucm is not loaded: no /dev/infiniband/rdma_cm",
+                    who = "programs that connect by rdma_cm (SPDK, rping, ib_write_bw -R, libfabric's verbs)",
+                    expected = "rdma_ucm loaded";
+  // The files of a container are those of its image.
+  const bool is_wanted = !cm.wanted_by.empty() && !contains(view.now.topology.nics, true, &Nic::netdev_elsewhere);
+  if (iwarp == nullptr && !is_wanted) {
+    findings.push_back(good(kHostSubject, observed + ": " + who + " fail with \"No such device\"; NCCL needs none",
+                            "rdma_ucm, if programs connect by rdma_cm"));
+    return;
+  }
+  std::string meaning = "With \"No such device\" fail " + who + ".";
+  if (iwarp != nullptr) meaning += " The queue pairs of " + iwarp->rdma + " (iWARP) are connected by it alone.";
+  else meaning += " NCCL does not need it.";
+  Fix fix = "Give the container /dev/infiniband/rdma_cm, as it has the uverbs files.";
+  if (!cm.is_loaded && cm.wanted_by.empty())
+    fix = "modprobe rdma_ucm, and for each start: echo rdma_ucm > /etc/modules-load.d/rdma_ucm.conf";
+  if (!cm.is_loaded && !cm.wanted_by.empty())
+    fix = {"modprobe rdma_ucm. " + cm.wanted_by + " has it loaded at each start. Why it was not: ls /etc/modprobe.d",
+           {Work::service, "; journalctl -b -u 'rdma-load-modules@*' -u systemd-modules-load"}};
+  findings.push_back(bad(Status::warning, kHostSubject, observed, expected, meaning, std::move(fix)));
+}
+
 void ask_rdma_provider(const View& view, Findings& findings) {
   if (view.now.lacks_verbs) {
     findings.push_back(bad(
@@ -845,13 +885,15 @@ void ask_rdma_provider(const View& view, Findings& findings) {
   }
   add_closed_files(view, findings);
   add_missing_files(view, findings);
+  add_connection_manager(view, findings);
   if (!view.now.host || !view.now.host->software.verbs) return;
   std::set<std::string> seen;
   for (const Port& port : view.now.ports) {
     const VerbsLibrary& library = *view.now.host->software.verbs;
     const VerbsProvider provider = host::provider_of(library, port.kernel_driver, port.rdma);
     if (!is_endpoint(port) || provider.name.empty() || !seen.insert(port.rdma).second) continue;
-    if (auto finding = provider_finding(library, port, provider)) findings.push_back(std::move(*finding));
+    if (auto finding = provider_finding(library, port, provider, view.now.rdma_cm))
+      findings.push_back(std::move(*finding));
   }
 }
 
@@ -869,7 +911,9 @@ constexpr Rule kRdmaProvider{
         "the range. Not judged if the range cannot be read. Judged if the host has providers; those in the images of "
         "containers are not seen. Without the module ib_uverbs no program sees any RDMA device. A device file that "
         "fewer users may open than those of other devices is reported; in a container with a network namespace of its "
-        "own, also a device without a file whose netdev the container has.",
+        "own, also a device without a file whose netdev the container has. Without the module rdma_ucm, or its file "
+        "rdma_cm, programs cannot connect by rdma_cm: listed, and reported if a file of the host has it loaded at each "
+        "start, or a port has iWARP.",
     .inspect =
         "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo; ls /usr/lib*/libibverbs /usr/lib/*/libibverbs "
         "/etc/libibverbs.d",

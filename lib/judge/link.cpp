@@ -263,15 +263,11 @@ void add_lane(Measured& reading, const View& view, const Port& port) {
 constexpr double kRs544 = 2.4e-4, kRs528 = 5e-5, kFireCode = 1e-8;
 
 // The bit error ratio that the port's FEC corrects. RS(544,514), IEEE 802.3 136.1, unless another code is certain:
-// RS(528,514) on lanes of 25 Gb/s (SFF-8024 table 4-4, code 01h), or BASE-R's fire code. That corrects one burst in a
+// RS(528,514), or BASE-R's fire code. That corrects one burst in a
 // block of 2112 bits (clause 74): at 1e-8, blocks with two errors leave 2e-13 of the bits wrong.
 double correctable_ratio(const Port& port) {
-  constexpr double kSlowLane = 28'000;  // Mb/s
   if (port.fec && port.fec->active == FecCode::baser) return kFireCode;
-  size_t lanes = 1;
-  if (port.fec) lanes = std::max<size_t>(1, port.fec->corrected_bits.lanes.size());
-  const bool is_slow = port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes);
-  return is_slow ? kRs528 : kRs544;
+  return has_lanes_of_25g(port) ? kRs528 : kRs544;
 }
 
 void scale_limits(Measured& reading, const View& view, const RuleWindow& rule, double scale) {
@@ -512,7 +508,8 @@ constexpr Rule kPreFecBer{
         "25 Gb/s per lane up to 5e-5, BASE-R 1e-8; beyond that frames are lost. A ratio near the limit announces a "
         "failing laser, a dirty connector or an aging cable, and gets worse when warm. Where the driver has a "
         "histogram of "
-        "code words by corrected symbols (mlx5, bnxt_en; Linux 6.18), code words near the limit are counted too: they "
+        "code words by corrected symbols (mlx5 since Linux 6.18, bnxt_en since 7.0), code words near the limit are "
+        "counted too: they "
         "show bursts of errors, which the ratio of bits hides. A CMIS module with Versatile Diagnostics Monitoring "
         "(VDM) measures the damaged bits that reach it from the cable and from the NIC: they tell the two sides apart.",
     .inspect = "ethtool -I --show-fec NETDEV; mlxlink -d ADDRESS -c -e",

@@ -848,18 +848,28 @@ std::string list_of_accelerators(const std::vector<const Gpu*>& gpus, const std:
          (gpus.size() > 1 ? ", ...)" : ")");
 }
 
-// nullopt: there are none, or their ports are here or in other namespaces. NICs of the host are no replacement: HCCL
-// uses the cards' own ports inside the machine, and looks for their RDMA devices (hcl_ibverbs_t).
+// nullopt: there are none, or their ports are here or in other namespaces. From Gaudi 2 on NICs of the host are no
+// replacement: HCCL uses the cards' own ports inside the machine, and looks for their RDMA devices (hcl_ibverbs_t). The
+// first Gaudi has no RDMA devices, and a netdev only for a port that leads out of the machine: in Amazon's DL1 none
+// does, and HCCL goes out by the NICs of the host ("Scale-out via Host NIC").
 std::optional<Finding> no_ports_of_gaudi(const Node& node) {
+  // PCI_IDS_GOYA of habanalabs_drv.c: a card for inference, without ports. The first Gaudi: 1000, 1001, 1010, 1011.
+  constexpr uint16_t kGoya = 0x0001, kFirst = 0x1000, kFirstMask = 0xffe0;
   std::vector<const Gpu*> gaudi;
   for (const Gpu& gpu : node.topology.gpus)
-    if (gpu.vendor == kHabana && !gpu.ports_elsewhere && nic_at(node.topology, gpu.pci) == nullptr)
+    if (gpu.vendor == kHabana && gpu.device != kGoya && !gpu.ports_elsewhere &&
+        nic_at(node.topology, gpu.pci) == nullptr)
       gaudi.push_back(&gpu);
   if (gaudi.empty()) return std::nullopt;
+  const std::string observed =
+      list_of_accelerators(gaudi, "Habana (Gaudi, driver habanalabs)") + " without a netdev or an RDMA device";
+  const bool are_first =
+      std::ranges::all_of(gaudi, [](const Gpu* gpu) { return (gpu->device & kFirstMask) == kFirst; });
+  if (are_first &&
+      std::ranges::any_of(node.ports, [](const Port& port) { return is_endpoint(port) && is_active(port); }))
+    return good(kHostSubject, observed + ": HCCL goes out by the NICs of the host (libfabric)", "any");
   return bad(
-      Status::warning, kHostSubject,
-      list_of_accelerators(gaudi, "Habana (Gaudi, driver habanalabs)") + " without a netdev or an RDMA device",
-      "the netdevs or RDMA devices of their own ports",
+      Status::warning, kHostSubject, observed, "the netdevs or RDMA devices of their own ports",
       "Gaudi has RoCE ports of its own, and collectives run over them. None of these has a netdev (habanalabs_en) "
       "or an RDMA device (hlib, hbl; habanalabs_ib): a driver of the ports is not installed or not loaded, or "
       "failed, or no port of the cards leads out of the machine.",
@@ -1177,7 +1187,9 @@ constexpr Rule kPortState{
         "fabric-exporter ran is reported for 12 hours. If no NIC has an RDMA device, or none of those next to the "
         "GPUs, the finding names the NICs, their driver and the modules to load; NICs beside the GPUs that can have "
         "none are no fault, nor is a workstation whose policy and inventory have none. Gaudi accelerators have ports "
-        "of their own: without their netdevs and RDMA devices they are reported, whatever NICs the host has. In the "
+        "of their own: without their netdevs and RDMA devices they are reported, whatever NICs the host has, but for "
+        "the "
+        "first Gaudi, which may go out by these. In the "
         "exclusive mode of RDMA (rdma system) a function "
         "whose netdev is here without its "
         "RDMA device, unlike equal functions, was not given back as a whole. A link layer that neither the other ports "

@@ -499,6 +499,17 @@ std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, si
     append_item(addresses, topology.nics[nic].pci);
     if (topology.nics[nic].numa) names += " on NUMA node " + std::to_string(*topology.nics[nic].numa);
   }
+  if (const auto doubtful = doubtful_nics(topology, placed.pairing); names.empty() && !node.inventory)
+    for (const size_t nic : placed.pairing.pairs[gpu].nics)
+      if (contains(doubtful, nic))
+        return LostNic{
+            {},
+            " " + name_and_address(topology.nics[nic]) +
+                " is in a slot of the CPU: it is this GPU's NIC in the wrong slot, or it has another purpose "
+                "(storage) and this GPU's own is not on the PCI bus.",
+            {"lspci -tv; fabric-agentctl topo; ",
+             {Work::in_machine, "then restore the missing NIC, or move NIC " + topology.nics[nic].pci +
+                                    " to the slot next to this GPU."}}};
   if (names.empty()) return std::nullopt;
   return LostNic{
       {},

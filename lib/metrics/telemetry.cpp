@@ -185,7 +185,7 @@ void add_telemetry(FamilySet& families, const Node& node, const Published& publi
     add_fec_count(families, labels, fec.corrected_bits, kPhyCorrectedBits, kFecLaneBits, lanes);
     add_fec_count(families, labels, fec.corrected_blocks, kPhyCorrectedWords, kFecLaneCorrected, lanes);
     add_fec_count(families, labels, fec.uncorrectable_blocks, kPhyUncorrectableWords, kFecLaneUncorrectable, lanes);
-    if (const auto words = fec_words(fec)) families.add(kFecNearLimit, labels, static_cast<double>(words->near_limit));
+    if (const auto words = fec_words(port)) families.add(kFecNearLimit, labels, static_cast<double>(words->near_limit));
     for (const FecBin& bin : fec.histogram)
       if (lanes)
         families.add(kFecWords, labels, {{"symbols", std::to_string(bin.high)}}, static_cast<double>(bin.words));

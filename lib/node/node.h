@@ -65,6 +65,14 @@ struct VerbsFile {
   bool operator==(const VerbsFile&) const = default;
 };
 
+// The connection manager for programs (librdmacm): the module rdma_ucm and its file.
+struct RdmaCm {
+  bool is_loaded = true;  // also: unknown
+  bool has_file = true;   // /dev/infiniband/rdma_cm beside the files for verbs; also: unknown
+  std::string wanted_by;  // if it is not loaded: the file of this host that has it loaded at each start
+  bool operator==(const RdmaCm&) const = default;
+};
+
 struct Node {
   std::string hostname;
   std::chrono::steady_clock::time_point taken{};
@@ -76,6 +84,7 @@ struct Node {
   bool lacks_verbs = false;       // no program can open an RDMA device: ib_uverbs is not loaded; with the topology
   // By RDMA device; absent: not in the /dev of this process. With the topology.
   std::map<std::string, VerbsFile> verbs_files{};
+  RdmaCm rdma_cm{};                      // with the topology
   Network network{};                     // addresses, routes, ARP settings of the ports' netdevs
   std::optional<AgentState> agent;       // absent: no state file readable
   std::string agent_unread;              // why the state file is unreadable

@@ -8,6 +8,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "kernel/capture/root.h"
 #include "kernel/kernel.h"
 #include "nic/capabilities.h"
 #include "node/node.h"
@@ -25,7 +26,7 @@ constexpr const char* kModprobe[] = {"etc/modprobe.d", "run/modprobe.d", "usr/lo
                                      "usr/lib/modprobe.d", "lib/modprobe.d"};
 constexpr size_t kMaxFiles = 256, kMaxRules = 64;
 constexpr size_t kMaxModuleList = size_t{8} << 20, kLargestProvider = size_t{8} << 20;
-constexpr std::string_view kVerbsModule = "ib_uverbs", kCoreModule = "ib_core";
+constexpr std::string_view kVerbsModule = "ib_uverbs", kCmModule = "rdma_ucm", kCoreModule = "ib_core";
 constexpr std::string_view kVersion = "-rdmav", kLibrary = "lib", kEnd = ".so";
 
 // "libmlx5-rdmav34.so": mlx5, 34
@@ -178,14 +179,32 @@ std::optional<ModuleRule> parse_module_rule(std::string_view line) {
 
 namespace {
 
+bool has_module(std::string_view modules, std::string_view module) {
+  return std::ranges::any_of(split(modules, '\n'),
+                             [&](std::string_view line) { return line.substr(0, line.find(' ')) == module; });
+}
+
 // Whether /proc/modules, which has no built-in modules, lacks the module, and neither its folder nor the class of its
-// devices exists.
-bool is_unloaded(const Root& root, std::string_view module, const std::string& device_class) {
+// devices exists. `beside`: a module of the list; a kernel that has it built in may have the other built in as well.
+bool is_unloaded(const Root& root, std::string_view module, const std::string& device_class,
+                 std::string_view beside = {}) {
   if (root.exists("sys/module/" + std::string(module)) || root.exists("sys/class/" + device_class)) return false;
   const auto modules = root.read_text("proc/modules");
-  return modules && std::ranges::none_of(split(*modules, '\n'), [&](std::string_view line) {
-           return line.substr(0, line.find(' ')) == module;
-         });
+  return modules && !has_module(*modules, module) && (beside.empty() || has_module(*modules, beside));
+}
+
+// The permission bits of a device file; nullopt: it is not in the /dev of this process.
+std::optional<unsigned> mode_of(const Kernel& kernel, const std::string& file) {
+  const auto live = [&]() -> Result<std::string> {
+    const auto fd = kernel.root.handle(file);
+    if (!fd) return fd.error();
+    struct stat status {};
+    if (fstat(fd->get(), &status) != 0) return error(errno, file);
+    return std::to_string(status.st_mode & 0777u);
+  };
+  const auto mode = query_recorded(kernel, "mode of /" + file, live);
+  if (!mode) return std::nullopt;
+  return parse_number<unsigned>(*mode);
 }
 
 // The modules of NICs that have no RDMA device.
@@ -250,34 +269,42 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
   return out;
 }
 
-bool is_judged_module(std::string_view module) {
-  return module == kMadModule || module == kVerbsModule || module == kCoreModule;
+bool lacks_verbs(const Root& root) {
+  return root.exists("sys/class/infiniband") && is_unloaded(root, kVerbsModule, "infiniband_verbs", kCoreModule);
 }
 
-// A list without ib_core is of a kernel that has it built in, as it may have ib_uverbs.
-bool lacks_verbs(const Root& root) {
-  if (!root.exists("sys/class/infiniband") || !is_unloaded(root, kVerbsModule, "infiniband_verbs")) return false;
-  const std::string modules = root.text_of("proc/modules");
-  return std::ranges::any_of(split(modules, '\n'),
-                             [](std::string_view line) { return line.substr(0, line.find(' ')) == kCoreModule; });
+bool is_module_for_rdma(std::string_view module) {
+  return module == kCoreModule || module == kVerbsModule || module == kCmModule || module == kMadModule;
 }
+
+bool loads_rdma_cm(std::string_view line) { return module_name(trim(line)) == kCmModule; }
 
 std::map<std::string, VerbsFile> read_verbs_files(const Kernel& kernel) {
+  const Root& root = kernel.root;
   std::map<std::string, VerbsFile> out;
-  for (const std::string& name : kernel.root.names_in("sys/class/infiniband_verbs")) {
-    const std::string device = kernel.root.line_of("sys/class/infiniband_verbs/" + name + "/ibdev");
+  for (const std::string& name : root.names_in("sys/class/infiniband_verbs")) {
+    const std::string device = root.line_of("sys/class/infiniband_verbs/" + name + "/ibdev");
     if (device.empty()) continue;
-    const std::string file = "dev/infiniband/" + name;
-    const auto mode = query_recorded(kernel, "mode " + file, [&]() -> Result<std::string> {
-      const auto handle = kernel.root.handle(file);
-      struct stat status {};
-      if (!handle) return handle.error();
-      if (::fstat(handle->get(), &status) != 0) return error(errno, file);
-      return std::to_string(status.st_mode & 0777u);
-    });
-    const auto number = mode ? parse_number<unsigned>(*mode) : std::nullopt;
-    if (number) out[device] = {name, *number};
+    if (const auto mode = mode_of(kernel, "dev/infiniband/" + name)) out[device] = {name, *mode};
   }
+  return out;
+}
+
+RdmaCm read_rdma_cm(const Kernel& kernel, bool has_verbs_files) {
+  const Root& root = kernel.root;
+  const std::string device_class = "misc/rdma_cm";
+  RdmaCm out;
+  out.is_loaded = !is_unloaded(root, kCmModule, device_class, kCoreModule);
+  if (out.is_loaded && has_verbs_files && root.exists("sys/class/" + device_class))
+    out.has_file = mode_of(kernel, "dev/infiniband/rdma_cm").has_value();
+  if (out.is_loaded) return out;
+  size_t files = 0;
+  for (const char* folder : kModuleLists)
+    for (const std::string& name : root.names_in(folder)) {
+      if (!name.ends_with(".conf") || ++files > kMaxFiles) continue;
+      const std::string file = std::string(folder) + "/" + name, text = root.text_of(file);
+      if (out.wanted_by.empty() && std::ranges::any_of(split(text, '\n'), loads_rdma_cm)) out.wanted_by = "/" + file;
+    }
   return out;
 }
 

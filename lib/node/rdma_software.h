@@ -14,6 +14,7 @@
 
 namespace fabric {
 struct Kernel;
+struct RdmaCm;
 struct Topology;
 struct VerbsFile;
 }  // namespace fabric
@@ -43,15 +44,25 @@ std::set<std::string> parse_module_files(std::string_view list);
 std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topology,
                                           const std::vector<std::string>& kernel_options);
 
-// Whether a line of /proc/modules about this module is judged.
-bool is_judged_module(std::string_view module);
-
 // Whether the module with the devices by which programs use RDMA (ib_uverbs) is not loaded, as /proc/modules and its
 // class show.
 bool lacks_verbs(const Root& root);
 
-// The device files for verbs, by RDMA device. Their modes are recorded.
+// The device files for verbs, by RDMA device.
 std::map<std::string, VerbsFile> read_verbs_files(const Kernel& kernel);
+
+// `has_verbs_files`: the /dev of this process has files of RDMA devices.
+RdmaCm read_rdma_cm(const Kernel& kernel, bool has_verbs_files);
+
+// Whether this module decides what RDMA lacks. Of /proc/modules no other line counts.
+bool is_module_for_rdma(std::string_view module);
+
+// The folders of lists of modules that are loaded at each start (modules-load.d(5), rdma-core), and whether a line of
+// one of them names rdma_ucm.
+inline constexpr const char* kModuleLists[] = {"etc/rdma/modules",       "etc/modules-load.d",
+                                               "run/modules-load.d",     "usr/local/lib/modules-load.d",
+                                               "usr/lib/modules-load.d", "lib/modules-load.d"};
+bool loads_rdma_cm(std::string_view line);
 
 // The kernel modules that NICs without an RDMA device need, as far as they are loaded, or built in with a folder in
 // /sys/module.

@@ -118,6 +118,7 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   if (options.topology) {  // of the machine: not once for each device that a scan opens
     node.lacks_verbs = !names.empty() && host::lacks_verbs(kernel.root);
     node.verbs_files = host::read_verbs_files(kernel);
+    if (!names.empty()) node.rdma_cm = host::read_rdma_cm(kernel, !node.verbs_files.empty());
   }
   // Each device is opened once, before any counter is read: opening can take milliseconds, and counters should be of
   // one moment.

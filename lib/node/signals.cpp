@@ -234,9 +234,9 @@ Signals signals_of(const Port& before, const Port& now, double seconds) {
     join_most(out.fec_uncorrectable,
               rise_of(before.fec->uncorrectable_blocks.total, now.fec->uncorrectable_blocks.total));
     join_most(out.fec_corrected_bits, rise_of(before.fec->corrected_bits.total, now.fec->corrected_bits.total));
-    const auto was = fec_words(*before.fec), is = fec_words(*now.fec);
+    const auto was = fec_words(before), is = fec_words(now);
     // With other bins it is another code.
-    if (was && is && before.fec->histogram.size() == now.fec->histogram.size()) {
+    if (was && is && was->limit == is->limit && before.fec->histogram.size() == now.fec->histogram.size()) {
       out.fec_words = rise_of(std::optional(was->all), std::optional(is->all));
       out.fec_words_near_limit = rise_of(std::optional(was->near_limit), std::optional(is->near_limit));
     }
@@ -253,14 +253,24 @@ std::map<std::string, Signals> signals_of(const Node& before, const Node& now) {
   return out;
 }
 
-std::optional<FecWords> fec_words(const FecStatus& fec) {
-  uint64_t most = 0;
-  for (const FecBin& bin : fec.histogram) most = std::max<uint64_t>(most, bin.low);
-  if (most == 0) return std::nullopt;
+bool has_lanes_of_25g(const Port& port) {
+  constexpr double kSlowLane = 28'000;  // Mb/s
+  size_t lanes = 1;
+  if (port.fec) lanes = std::max<size_t>(1, port.fec->corrected_bits.lanes.size());
+  return port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes);
+}
+
+std::optional<FecWords> fec_words(const Port& port) {
+  constexpr uint64_t kShortCode = 7;
+  if (!port.fec) return std::nullopt;
   FecWords out;
-  for (const FecBin& bin : fec.histogram) {
+  for (const FecBin& bin : port.fec->histogram) out.limit = std::max<uint64_t>(out.limit, bin.low);
+  if (out.limit == 0) return std::nullopt;
+  if (out.limit > kShortCode && !port.speed) return std::nullopt;
+  if (port.fec->active == FecCode::llrs || has_lanes_of_25g(port)) out.limit = std::min(out.limit, kShortCode);
+  for (const FecBin& bin : port.fec->histogram) {
     out.all += bin.words;
-    if (3 * uint64_t{bin.low} >= 2 * most) out.near_limit += bin.words;
+    if (3 * uint64_t{bin.low} >= 2 * out.limit) out.near_limit += bin.words;
   }
   return out;
 }

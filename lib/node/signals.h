@@ -77,13 +77,18 @@ Signals signals_of(const Port& before, const Port& now, double seconds);
 // Port id -> signals, of the ports in both readings; the window is from `before.taken` to `now.taken`.
 std::map<std::string, Signals> signals_of(const Node& before, const Node& now);
 
+// Whether the port's lanes are of 25 Gb/s, whose Reed-Solomon code is RS(528,514) (SFF-8024 table 4-4, code 01h).
+bool has_lanes_of_25g(const Port& port);
+
 // The code words of FEC's histogram, and those near the limit: FEC corrected two thirds of the symbols that it can, or
-// more. That is 15 symbols of RS(544,514), 7 of RS(528,514) and RS(272,258) (IEEE 802.3 91.5.3.3, 134.5.3.3), which is
-// the last bin of the histogram. nullopt: no histogram.
+// more. That is 15 symbols of RS(544,514), 7 of RS(528,514) and RS(272,258) (IEEE 802.3 91.5.3.3, 134.5.3.3). mlx5's
+// histogram ends there; bnxt_en's has 16 bins whatever the code. nullopt: no histogram, or the code is unknown, as on
+// a port without a link.
 struct FecWords {
+  uint64_t limit = 0;  // symbols that the code corrects
   uint64_t all = 0, near_limit = 0;
 };
-std::optional<FecWords> fec_words(const FecStatus& fec);
+std::optional<FecWords> fec_words(const Port& port);
 
 struct BadLane {
   size_t lane = 0;

@@ -532,7 +532,6 @@ Values readings(const Enum*, const Setting& setting, const Json& written) {
                                           {"fwcontrolled", "firmware"},
                                           {"trustdscp", "dscp"},
                                           {"trustpcp", "pcp"},
-                                          {"vlan", "pcp"},
                                           {"vlanpcp", "pcp"},
                                           {"l2", "pcp"},
                                           {"8021p", "pcp"},

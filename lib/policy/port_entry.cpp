@@ -150,15 +150,6 @@ Values pattern_lists(const MatchKey& key, const Json& written) {
   return out;
 }
 
-// Whether the pattern begins like the names of RDMA devices, or like those of netdevs (udev's, and the kernel's).
-bool is_like(const std::string& pattern, std::span<const std::string_view> heads) {
-  return std::ranges::any_of(heads, [&](std::string_view head) {
-    return pattern.starts_with(head) && pattern.size() > head.size() &&
-           std::string_view("0123456789*?[").find(pattern[head.size()]) != std::string_view::npos;
-  });
-}
-constexpr std::string_view kRdmaNames[] = {"mlx5_", "mlx5_bond_", "mlx4_",  "bnxt_re", "irdma", "rocep", "roceo",
-                                           "ibp",   "rdmap",      "ionic_", "hns_",    "qedr",  "efa_",  "mana_"};
 constexpr std::string_view kNetdevNames[] = {"eth", "ens", "enp", "eno", "enP"};
 
 constexpr std::string_view kVerbsFiles[] = {"uverbs", "umad", "issm"};
@@ -183,7 +174,7 @@ std::optional<PatternDoubt> driver_doubt(const std::string& pattern) {
   for (const NicVendor& vendor : nic_vendors())
     if (const std::string name(vendor.name); glob_match(pattern, name))
       return PatternDoubt{name + " is a vendor; the driver of its NICs counts", {std::string(vendor.driver)}};
-  if (pattern.find_first_of("*?[") != std::string::npos || is_like(pattern, kRdmaNames)) return std::nullopt;
+  if (pattern.find_first_of("*?[") != std::string::npos || is_like_rdma_name(pattern)) return std::nullopt;
   const Values near = known_words(pattern, known);
   if (near.size() != 1) return std::nullopt;
   return PatternDoubt{"no driver is called " + toml_string(pattern), {near.front().get<std::string>()}};
@@ -207,13 +198,13 @@ std::optional<PatternDoubt> name_doubt(std::string_view key, const std::string& 
   if (const size_t colon = pattern.rfind(':'); key == "rdma" && colon != std::string::npos)
     return PatternDoubt{"the name of an RDMA device has no \":\", and an entry matches all its ports",
                         {pattern.substr(0, colon)}};
-  if (key == "rdma" && is_like(pattern, kVerbsFiles))
+  if (key == "rdma" && begins_like(pattern, kVerbsFiles))
     return PatternDoubt{quoted + " is a file in /dev/infiniband; the name of its device: cat /sys/class/infiniband_" +
                         (pattern.starts_with("uverbs") ? "verbs" : "mad") + "/" + pattern + "/ibdev"};
   // The key is wrong, and the value is right: no value to write for this key.
-  if (key != "rdma" && is_like(pattern, kRdmaNames))
+  if (key != "rdma" && is_like_rdma_name(pattern))
     return PatternDoubt{quoted + " is like the name of an RDMA device; write rdma = " + quoted};
-  if (key == "rdma" && is_like(pattern, kNetdevNames))
+  if (key == "rdma" && begins_like(pattern, kNetdevNames))
     return PatternDoubt{quoted + " is like the name of a netdev; write netdev = " + quoted};
   return pattern_doubt(key, pattern);
 }

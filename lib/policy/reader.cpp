@@ -249,7 +249,8 @@ std::vector<std::string> texts_of(const std::string& text) {
   return list.front().get<std::vector<std::string>>();
 }
 
-// "mlx5_0-mlx5_3", "mlx5_0..3", "mlx5_0-3": the names of a range; empty: it is none.
+// "mlx5_0-mlx5_3", "mlx5_0..3", "mlx5_0-3": the names of a range; empty: it is none. "rail0-1" may be a name that a
+// site gave.
 std::vector<std::string> names_of_range(const std::string& text) {
   constexpr unsigned kMost = 64;
   for (const std::string_view sign : {"..", "-"}) {
@@ -260,7 +261,8 @@ std::vector<std::string> names_of_range(const std::string& text) {
     const std::string head = from.substr(0, digits);
     const auto first = parse_number<unsigned>(from.substr(digits));
     const auto last = parse_number<unsigned>(to.starts_with(head) ? to.substr(head.size()) : to);
-    if (head.empty() || !first || !last || *first >= *last || *last - *first >= kMost) continue;
+    const bool may_be_name = sign == "-" && !to.starts_with(head) && !is_like_rdma_name(from);
+    if (head.empty() || may_be_name || !first || !last || *first >= *last || *last - *first >= kMost) continue;
     if (*last <= 9) return {head + "[" + std::to_string(*first) + "-" + std::to_string(*last) + "]"};
     std::vector<std::string> out;
     for (unsigned number = *first; number <= *last; ++number) out.push_back(head + std::to_string(number));
@@ -270,6 +272,19 @@ std::vector<std::string> names_of_range(const std::string& text) {
 }
 
 }  // namespace
+
+bool begins_like(std::string_view pattern, std::span<const std::string_view> heads) {
+  return std::ranges::any_of(heads, [&](std::string_view head) {
+    return pattern.starts_with(head) && pattern.size() > head.size() &&
+           std::string_view("0123456789*?[").find(pattern[head.size()]) != std::string_view::npos;
+  });
+}
+
+bool is_like_rdma_name(std::string_view pattern) {
+  constexpr std::string_view kHeads[] = {"mlx5_", "mlx5_bond_", "mlx4_",  "bnxt_re", "irdma", "rocep", "roceo",
+                                         "ibp",   "rdmap",      "ionic_", "hns_",    "qedr",  "efa_",  "mana_"};
+  return begins_like(pattern, kHeads);
+}
 
 std::optional<PatternDoubt> pattern_doubt(std::string_view key, const std::string& pattern) {
   const std::string plain = plain_of(pattern), quoted = toml_string(pattern);

@@ -206,6 +206,23 @@ Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) 
   return assign(topology, nics, 1).pairing(topology);
 }
 
+std::vector<size_t> doubtful_nics(const Topology& topology, const Pairing& pairing) {
+  std::vector<size_t> out;
+  const auto far = static_cast<size_t>(
+      std::ranges::count_if(pairing.pairs, [](const Pair& pair) { return !is_on_switch(pair.path); }));
+  if (far * 3 > pairing.pairs.size()) return out;
+  for (const Pair& pair : pairing.pairs) {
+    if (is_on_switch(pair.path)) continue;
+    for (const size_t nic : pair.nics)
+      if (!contains(out, nic) && std::ranges::none_of(topology.gpus, [&](const Gpu& gpu) {
+            return is_on_switch(path_class(gpu, topology.nics[nic]));
+          }))
+        out.push_back(nic);
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
 Pairing without_lost(const Topology& topology, const Pairing& pairing, const std::vector<size_t>& usable,
                      const Pairing& built) {
   std::set<size_t> serving;

@@ -31,6 +31,11 @@ struct Pairing {
 // than 64 x 128 are paired greedily, in bounded time.
 Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics);
 
+// NICs in slots of the CPU, paired with GPUs that have none on their switch, where two thirds of the GPUs or more have.
+// Each is such a GPU's own NIC in the wrong slot, or has another purpose (storage) while the GPU's own is lost: only an
+// inventory tells them apart.
+std::vector<size_t> doubtful_nics(const Topology& topology, const Pairing& pairing);
+
 // The pairing with only the NICs in `usable`: a GPU keeps its other NICs, and one that has lost all of its own shares
 // the nearest of those that serve a GPU in `built`. The NICs of the other GPUs do not change, and a NIC that was not
 // built in for GPUs is never taken.

@@ -137,7 +137,7 @@ struct FecStatus {
   FecCode active = FecCode::none;
   std::optional<bool> automatic;  // the NIC chooses the mode
   FecCount corrected_blocks, uncorrectable_blocks, corrected_bits;
-  std::vector<FecBin> histogram{};  // mlx5 and bnxt_en, Linux 6.18 and later; empty: not reported
+  std::vector<FecBin> histogram{};  // mlx5 since Linux 6.18, bnxt_en since 7.0; empty: not reported
   uint32_t link_mode = 0;           // of FecCode::other: the bit of the mode
   bool operator==(const FecStatus&) const = default;
 };

@@ -147,7 +147,8 @@ class SimTunables final : public ethtool::Tunables {
   Result<uint16_t> pfc_prevention(const std::string& netdev) override {
     const SimNic* nic = sim_.find(netdev);
     if (nic == nullptr) return kernel_error(ENODEV);
-    if (!nic->ethtool.pfc_prevention) return kernel_error(EOPNOTSUPP);
+    // mlx4_en_get_tunable() has tx-copybreak alone.
+    if (!nic->ethtool.pfc_prevention) return kernel_error(nic->personality == Personality::mlx4 ? EINVAL : EOPNOTSUPP);
     return *nic->ethtool.pfc_prevention;
   }
 

@@ -154,6 +154,16 @@ JobPorts job_ports(const TopoView& view) {
   std::set<size_t> paired;
   for (const Pair& pair : view.pairing.pairs) paired.insert(pair.nics.begin(), pair.nics.end());
   JobPorts out;
+  std::vector<size_t> doubtful;
+  if (!view.node.inventory) doubtful = doubtful_nics(view.topology, view.pairing);
+  for (const size_t nic : doubtful) {
+    paired.erase(nic);
+    for (const Port* port : ports_of(view, {nic}))
+      out.left_out
+          ["in a slot of the CPU, while other GPUs have a NIC on their switch (for storage, or a GPU's own in the "
+           "wrong slot: fabric-agentctl inventory accept, if it is right)"]
+              .push_back(hca_name(*port));
+  }
   out.nics.assign(paired.begin(), paired.end());
   if (out.nics.empty()) out.nics = view.compute;
   std::vector<const Port*> ports = ports_of(view, out.nics), known = ports_of(view, view.compute), software;
@@ -172,6 +182,7 @@ JobPorts job_ports(const TopoView& view) {
     const std::string name = why_not_by_verbs(port).empty() ? hca_name(port) : port.rdma;
     if (!contains(names, name)) names.push_back(name);
   };
+  for (const Port* port : ports_of(view, doubtful)) std::erase(known, port);
   for (const Port* port : known)
     if (const std::string why = why_left_out(view.node, *port); !why.empty()) leave_out(*port, why);
   // Without a list NCCL would take these too.
@@ -581,8 +592,8 @@ std::string topo_nvshmem(const TopoView& view) {
     out.remark(
         "NVSHMEM_ENABLE_NIC_PE_MAPPING is not set: without it each process takes the NIC of the list that is nearest "
         "to its GPU. With 1 the processes take the devices in the order of libibverbs, wherever their GPUs are "
-        "(NVSHMEM "
-        "3.5, src/host/transport/transport.cpp).");
+        "(NVSHMEM 3.5, src/host/transport/transport.cpp). The manual asks for 1 beside a list; the transports use the "
+        "list without it (src/modules/transport/ibgda/ibgda.cpp).");
   return out.text();
 }
 

@@ -150,6 +150,22 @@ Kept module_lines(const std::string& text) {
   });
 }
 
+// The names of the modules that decide what RDMA lacks.
+Kept loaded_modules(const std::string& text) {
+  std::string out;
+  for (const std::string_view line : split(text, '\n'))
+    if (const std::string_view name = line.substr(0, line.find(' ')); host::is_module_for_rdma(name))
+      out.append(name) += " \n";
+  return out;
+}
+
+// A file of no importance has a name that people choose.
+Kept module_list(const std::string& text) {
+  if (std::ranges::none_of(split(text, '\n'), host::loads_rdma_cm)) return std::nullopt;
+  return lines_kept(text,
+                    [](std::string_view line) { return host::loads_rdma_cm(line) ? trim(line) : std::string_view(); });
+}
+
 // adminStatus of the ports in lldpad.conf.
 Kept lldpad_ports(const std::string& text) {
   const auto ports = host::parse_lldpad(text);
@@ -165,14 +181,6 @@ Kept default_routes(const std::string& text) {
     const bool v4 = fields.size() > 1 && fields[1] == "00000000",
                v6 = !fields.empty() && fields[0] == std::string(32, '0');
     return v4 || v6 ? line : std::string_view();
-  });
-}
-
-// The modules for RDMA that are loaded, without their users.
-Kept loaded_modules(const std::string& text) {
-  return lines_kept(text, [](std::string_view line) -> std::string {
-    const std::string_view name = line.substr(0, line.find(' '));
-    return host::is_judged_module(name) ? std::string(name) + " " : std::string();
   });
 }
 
@@ -542,6 +550,12 @@ constexpr KeptFile kFiles[] = {
     {"lib/modprobe.d/*.conf", module_lines},
     {"usr/lib/modprobe.d/*.conf", module_lines},
     {"usr/local/lib/modprobe.d/*.conf", module_lines},
+    {"etc/rdma/modules/*.conf", module_list},
+    {"etc/modules-load.d/*.conf", module_list},
+    {"run/modules-load.d/*.conf", module_list},
+    {"lib/modules-load.d/*.conf", module_list},
+    {"usr/lib/modules-load.d/*.conf", module_list},
+    {"usr/local/lib/modules-load.d/*.conf", module_list},
     {"etc/systemd/*", unit_limits},
     {"run/systemd/*", unit_limits},
     {"lib/systemd/*", unit_limits},
@@ -625,7 +639,9 @@ std::vector<std::string> keep_used(Tape& tape, const SiteFiles& site) {
   };
   for (auto& [question, samples] : tape.answers) {
     const auto& [ask, what] = question;
-    if (ask != Ask::list || what.starts_with("sys/") || what.starts_with("proc/irq/")) continue;
+    const bool is_kernels =
+        what.starts_with("sys/") || what.starts_with("proc/irq/") || what.starts_with("proc/driver/");
+    if (ask != Ask::list || is_kernels) continue;
     for (auto& [sample, answer] : samples)
       if (answer)
         std::erase_if(*answer, [&, &folder = what](const std::string& name) { return !is_known(folder + "/" + name); });

@@ -1360,6 +1360,23 @@ void read_bandwidth(Codes& codes, std::string_view line) {
                  "; capable of " + std::string(most) + ", by " + capability);
 }
 
+// "PCIe link speed is 8.0 GT/s PCIe, device supports 32.0 GT/s PCIe", "PCIe link width is x8, device supports x16":
+// OFED's mlx5_pcie_print_link_status() prints both, also if they are equal. A virtual function has width x0.
+void read_link_of_device(Codes& codes, std::string_view line) {
+  constexpr std::string_view kSupports = ", device supports ";
+  for (const std::string_view what : {"PCIe link speed is ", "PCIe link width is x"}) {
+    const size_t at = line.find(what), middle = line.find(kSupports, at);
+    if (at == std::string_view::npos || middle == std::string_view::npos) continue;
+    std::string_view most = line.substr(middle + kSupports.size());
+    if (most.starts_with('x')) most.remove_prefix(1);
+    const auto now = leading_number(line.substr(at + what.size())), best = leading_number(most);
+    if (!now || !best || *now == 0) continue;
+    if (*now < *best) codes.names += " PCIe link below the device's capability";
+    else if (line.find("than device's capability") == std::string_view::npos)
+      codes.names += " PCIe link at the device's capability";
+  }
+}
+
 void read_events(Codes& codes, std::string_view line) {
   if (line.find("event") != std::string_view::npos || line.find("GID table change") != std::string_view::npos)
     for (const auto& [text, name] : kEvents)
@@ -1386,6 +1403,7 @@ void read_events(Codes& codes, std::string_view line) {
     add(codes, "slot power " + std::string(watts.substr(0, watts.find_first_of("W)"))) + " W");
   }
   read_bandwidth(codes, line);
+  read_link_of_device(codes, line);
   // irdma: "abnormal ae_id = 0x401 bool qp=1", "qp async event qp_id = 5, ae = 0x50a (...)", "op error, AE 0x0203".
   constexpr std::string_view kIrdma[] = {"ae_id = ", ", ae = ", " op error, AE "};
   if (const auto number = number_after_any(line, kIrdma)) {

@@ -487,10 +487,12 @@ constexpr LineMessage kDriverRows[] = {
      "This virtual function cannot ask its PF: the PF is in a reset, its driver is not loaded, or its interface is "
      "down. Look at the state and the log of the PF on the host.",
      "on the host: ip link show PF; journalctl -k -g bnxt_en", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
-    {"ice-rdma-unsupported", host,
+    {"ice-rdma-unsupported", unknown,
      "ice *Aux drivers are not supported|ice *RDMA is not supported|ice *RDMA support is not",
      "This Intel NIC, or the mode that it is in (safe mode, a profile of its firmware, too few interrupts), offers no "
-     "RDMA: ice makes no device for irdma. Use another port or NIC for RDMA, or correct the mode.",
+     "RDMA: ice makes no device for irdma. This is expected of a NIC for management or TCP. If jobs are to use this "
+     "NIC, "
+     "correct the mode on this host, or use another port or NIC for RDMA.",
      "devlink dev info pci/{pci}; devlink dev param show pci/{pci} name enable_roce; journalctl -k -g {pci}",
      "Linux drivers/net/ethernet/intel/ice"},
     {"hfi1-module",
@@ -856,6 +858,22 @@ constexpr LineMessage kDriverRows[] = {
     {"mlx5-vf-link", none, "PCIe link width is x0",
      "No fault: a virtual function has no link of its own, and reports width x0. The slot is judged at its PF.",
      "lspci -vv -s {pci} | grep LnkSta", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
+    {"mlx5-pcie-slow",
+     host,
+     "PCIe link below the device's capability|PCIe width is lower than device's capability|PCIe speed is slower than "
+     "device's capability",
+     {"The PCIe link of the NIC is slower or narrower than the NIC can: an older slot or one with fewer lanes, a "
+      "riser, "
+      "a setting of the firmware setup, or a bad contact. A network port faster than this link does not reach its "
+      "rate. ",
+      {Work::in_machine,
+       "Compare with the NICs in equal slots, correct the slot's speed and lanes (bifurcation) in the firmware setup, "
+       "reseat the NIC and its riser, or use another slot."}},
+     "fabric-agentctl check --only pcie; lspci -vv -s {pci} | grep -E 'LnkCap|LnkSta'",
+     "mlnx-ofed-kernel drivers/net/ethernet/mellanox/mlx5/core/uar.c"},
+    {"mlx5-pcie-full", none, "PCIe link at the device's capability",
+     "No fault: the PCIe link of the NIC is as fast and as wide as the NIC can, by this value.",
+     "lspci -vv -s {pci} | grep -E 'LnkCap|LnkSta'", "mlnx-ofed-kernel drivers/net/ethernet/mellanox/mlx5/core/uar.c"},
 
     // Any driver; -110 and others are errnos.
     {"driver-load-failed",

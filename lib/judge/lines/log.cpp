@@ -21,11 +21,11 @@ constexpr size_t kNear = 5;           // lines
 constexpr size_t kSameEvent = 30;     // lines: what one fault causes in several programs
 constexpr size_t kShownOfLine = 400;  // bytes
 
-void count(std::vector<Counted>& list, const std::string& text) {
+void count(std::vector<Counted>& list, const std::string& text, size_t times = 1) {
   if (text.empty()) return;
   if (Counted* known = find_where(list, [&](const Counted& each) { return each.text == text; }); known != nullptr)
-    ++known->count;
-  else if (list.size() < kMaxNames) list.push_back({text, 1});
+    known->count += times;
+  else if (list.size() < kMaxNames) list.push_back({text, times});
 }
 
 bool follows(const LineMessage& consequence, const LineMessage& cause) {
@@ -65,6 +65,7 @@ bool continues(std::string_view before, std::string_view text) {
       {"Completion with error at", "Failed status"},
       {"PCIe Bus Error:", "error status/mask="},
       {"lower than device's capability", "PCIe link "},  // mlx5_pcie_print_link_status()
+      {"slower than device's capability", "PCIe link "},
       {"error status/mask=", "    ["},
       {"operation involving a call", "to the fork() system call"},
       {"subsystem is configured to only", "allow registering part"},
@@ -267,24 +268,22 @@ void Log::take(Line line) {
     return;
   }
   ++known->count;
+  // A fatal error is the cause of those that are not, also if it is logged after them: it, and what it names, comes
+  // first.
+  if (known->is_fatal == false && found.is_fatal == true) {
+    found.count = known->count;
+    std::swap(*known, found);
+    std::swap(known->others, found.others);
+  }
   if (known->error.empty()) known->error = found.error;
   if (known->vendor_error.empty()) known->vendor_error = found.vendor_error;
-  // A fatal error is the cause of those that are not, also if it is logged after them.
-  if (known->is_fatal == false && found.is_fatal == true) {
-    known->is_fatal = true;
-    known->line = found.line;
-    known->first = found.first;
-    known->time = found.time;
-    known->codes.insert(known->codes.begin(), found.codes.begin(), found.codes.end());
-    found.codes.clear();
-  }
   if (message->is_component()) count_other(*known, found);
   for (const auto& [to, from] :
        {std::pair(&known->codes, &found.codes), std::pair(&known->peers, &found.peers),
         std::pair(&known->elsewhere, &found.elsewhere), std::pair(&known->devices_elsewhere, &found.devices_elsewhere),
         std::pair(&known->pci, &found.pci), std::pair(&known->hosts, &found.hosts),
         std::pair(&known->processes, &found.processes)})
-    for (const Counted& each : *from) count(*to, each.text);
+    for (const Counted& each : *from) count(*to, each.text, each.count);
 }
 
 // Unknown lines are shown if something in them can be decoded, or beside a line that is known.

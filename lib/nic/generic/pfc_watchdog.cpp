@@ -21,7 +21,8 @@ void read(const PortIo& io, const Keys& keys, Reading& out) {
     return std::to_string(*value);
   };
   const auto text = query_recorded(io.kernel, "tunable pfc-prevention-tout " + io.netdev, live);
-  if (!text && text.error().code == EOPNOTSUPP)
+  // EINVAL: drivers that have other tunables alone, as mlx4_en_get_tunable().
+  if (!text && (text.error().code == EOPNOTSUPP || text.error().code == EINVAL))
     return out.not_offered(kId,
                            "this driver, or the NIC's firmware, has no PFC watchdog (ethtool's tunable "
                            "pfc-prevention-tout)");

@@ -135,6 +135,8 @@ struct Site {
                      secrets));
     tree.file("proc/driver/nvidia/gpus/0000:27:00.0/information",
               filled("Model: NVIDIA H100\nGPU UUID: GPU-6f1f9a3c-77aa-4bcd-9e0f-123456789abc\nOwner: @\n", secrets));
+    // A GPU that the driver alone has.
+    tree.file("proc/driver/nvidia/gpus/0000:99:00.0/information", filled("Model: @\n", secrets));
     tree.file("etc/os-release", filled("ID=ubuntu\nVERSION_ID=\"22.04\"\nPRETTY_NAME=\"@\"\nHOME_URL=@\n", secrets));
 
     // Processes: one of a job's launcher, and an unrelated one.
@@ -165,6 +167,11 @@ struct Site {
     tree.file(verbs + "ibdev", "mlx5_0\n").file(verbs + "abi_version", "1\n").file("dev/infiniband/uverbs0", "");
     tree.folder("sys/bus/pci/drivers/mlx5_core").link(verbs + "device/driver", "../../../../bus/pci/drivers/mlx5_core");
     tree.file("usr/lib64/libibverbs/libmlx5-rdmav34.so", filled("mlx5 1 1\n@ of @\n", secrets));
+    tree.file("dev/infiniband/uverbs0", "");
+    tree.file("proc/modules",
+              filled("ib_uverbs 200704 0 - Live 0x0\nib_core 1 1 ib_uverbs, Live 0x0\n@ 1 0 - Live 0x0\n", secrets));
+    tree.file("etc/rdma/modules/rdma.conf", filled("# @\nib_iser\n\nrdma_ucm\n", secrets));
+    tree.file("etc/modules-load.d/" + secrets.next() + ".conf", filled("@\n", secrets));
     // Without an RDMA device, so that the lists of modules are read.
     test::add_pci(tree, {"pci0000:30/0000:30:01.0", "0000:31:00.0", "0x1d0f", "0xefa1", "0x020000", "0"});
 
@@ -268,6 +275,7 @@ TEST(CaptureKept, IsWhatTheChecksUseAndNoSecret) {
     EXPECT_EQ(test::slurp(to + "/usr/lib64/libibverbs/libmlx5-rdmav34.so"), "mlx5 1 1\n");
     EXPECT_EQ(test::slurp(to + "/lib/modules/6.8.0-31-generic/modules.dep"),
               "kernel/drivers/infiniband/hw/efa/efa.ko\nirdma.ko\n\n");
+    EXPECT_EQ(test::slurp(to + "/proc/modules"), "ib_uverbs \nib_core \n");
     std::printf("secrets planted: %zu, in a capture of %zu bytes: none\n", site.secrets.all().size(), all.size());
 
     const auto acks = parse_acks(site.tree.content(kAckFile), "x");
@@ -299,7 +307,8 @@ TEST(CaptureKept, IsWhatTheChecksUseAndNoSecret) {
       EXPECT_GT(here.size(), 20u) << verb[0];
     }
     const std::string check = test::ran({"check", "-i", "100ms", "--root", to}).all();
-    for (const char* used : {"64 KiB by /etc/systemd/system/slurmd.service:8", "leaf1", "1000 (hard: 2000)"})
+    for (const char* used : {"64 KiB by /etc/systemd/system/slurmd.service:8", "leaf1", "1000 (hard: 2000)",
+                             "/etc/rdma/modules/rdma.conf", "0000:99:00.0"})
       EXPECT_TRUE(has(check, used)) << used << " in:\n" << check;
   }
 }

@@ -157,6 +157,14 @@ std::string providers_said(const Healthy& node) {
   return out;
 }
 
+// What the findings of the rule have found, whatever their status.
+std::string listed(const View& view, const char* rule) {
+  const std::vector<std::string> only{rule};
+  std::string out;
+  for (const Finding& each : run_rules(view, only).findings) out += each.observed + "\n";
+  return out;
+}
+
 TEST(CheckHost, WithoutVerbsNoProgramSeesAnyDevice) {
   Healthy node;
   install_providers(node, {{"mlx5", {34}}});
@@ -165,6 +173,38 @@ TEST(CheckHost, WithoutVerbsNoProgramSeesAnyDevice) {
   const auto found = complaints_of(node.view(), {"rdma-provider"});
   ASSERT_EQ(found.size(), 1U) << describe(found);
   EXPECT_TRUE(found[0].remedy.starts_with("modprobe ib_uverbs")) << found[0].remedy;
+}
+
+TEST(CheckHost, ProgramsThatConnectByRdmaCm) {
+  Healthy node;
+  EXPECT_FALSE(has(listed(node.view(), "rdma-provider"), "rdma_ucm")) << "it is loaded, or this is unknown";
+  node.now.rdma_cm.is_loaded = false;
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}), "") << "NCCL needs none";
+  EXPECT_TRUE(has(listed(node.view(), "rdma-provider"), "rdma_ucm is not loaded"));
+  node.now.rdma_cm.wanted_by = "/etc/rdma/modules/rdma.conf";
+  auto found = complaints_of(node.view(), {"rdma-provider"});
+  ASSERT_EQ(found.size(), 1U) << describe(found);
+  EXPECT_EQ(found[0].status, Status::warning);
+  EXPECT_TRUE(found[0].remedy.starts_with("modprobe rdma_ucm. /etc/rdma/modules/rdma.conf")) << found[0].remedy;
+  node.now.topology.nics[0].netdev_elsewhere = true;
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}), "") << "the file of a container's image";
+  node.now.rdma_cm = {.has_file = false};
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}), "");
+  node.now.ports[1].transport = RdmaTransport::iwarp;
+  found = complaints_of(node.view(), {"rdma-provider"});
+  ASSERT_EQ(found.size(), 1U) << describe(found);
+  EXPECT_TRUE(has(found[0].meaning, node.now.ports[1].rdma + " (iWARP)")) << found[0].meaning;
+  EXPECT_TRUE(has(found[0].remedy, "/dev/infiniband/rdma_cm")) << found[0].remedy;
+  node.now.ports.clear();
+  EXPECT_FALSE(has(listed(node.view(), "rdma-provider"), "rdma_cm")) << "no RDMA device";
+}
+
+TEST(CheckHost, AMissingProviderNamesTheModuleOnlyIfItIsMissing) {
+  Healthy node;
+  install_providers(node, {{"efa", {34}}});
+  EXPECT_FALSE(has(complaints_of(node.view(), {"rdma-provider"}).at(0).remedy, "rdma_ucm"));
+  node.now.rdma_cm.is_loaded = false;
+  EXPECT_TRUE(has(complaints_of(node.view(), {"rdma-provider"}).at(0).remedy, "modprobe rdma_ucm"));
 }
 
 TEST(CheckHost, ADeviceFileThatOthersMayNotOpen) {

@@ -412,6 +412,50 @@ TEST(MtuChain, ComparesTheNetdevsOfAContainerOnEqualNics) {
   EXPECT_EQ(said(node.view(), {"mtu-chain"}), "") << "the network of the pod, on a NIC of the same model";
 }
 
+// A pod with a macvlan on each NIC, all with the same MTU.
+Healthy pod_with_macvlans(size_t nics = 4) {
+  Healthy node(static_cast<int>(nics));
+  for (Nic& nic : node.now.topology.nics) nic.netdev_elsewhere = true, nic.netdevs.clear();
+  for (size_t port = 0; port < nics; ++port) interface(node, port).mtu = 9000;
+  for (Port& port : node.now.ports) port.role = PortRole::netdev_elsewhere, port.netdev.clear();
+  return node;
+}
+
+TEST(MtuChain, OfTheNetdevsOfAContainerNamesTheSmallerOnes) {
+  Healthy node = pod_with_macvlans();
+  node.now.network.interfaces.at("ens1").mtu = 9216;
+  EXPECT_EQ(said(node.view(), {"mtu-chain"}), "") << "a larger one limits nothing";
+  node.now.network.interfaces.at("ens1").mtu = 4200;
+  node.now.network.interfaces.at("ens3").mtu.reset();
+  const auto found = complaints_of(node.view(), {"mtu-chain"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].subject, "mlx5_1/1");
+  EXPECT_EQ(found[0].expected, "9000, like those of equal ports");
+  EXPECT_TRUE(has(found[0].remedy, "NetworkAttachmentDefinition")) << found[0].remedy;
+  EXPECT_FALSE(has(found[0].remedy, "ip link set")) << "the container's network decides: " << found[0].remedy;
+  node.now.network.interfaces.at("ens2").mtu = 4200;
+  EXPECT_EQ(said(node.view(), {"mtu-chain"}), "") << "most are small: the network is built so";
+}
+
+TEST(MtuChain, OfTheNetdevsOfAContainerComparesEqualPortsInUse) {
+  Healthy node = pod_with_macvlans();
+  Interface& net = node.now.network.interfaces.at("ens2");
+  net.mtu = 1500;
+  EXPECT_NE(said(node.view(), {"mtu-chain"}), "");
+  Healthy other = node;
+  other.now.ports[2].rate = 25e9 / 8;
+  other.now.ports[2].speed = 25'000;
+  other.now.topology.nics[2].device = 0x1015;
+  other.now.ports[2].pci_id = "15b3:1015";
+  EXPECT_EQ(said(other.view(), {"mtu-chain"}), "") << "a NIC of another model";
+  other = node;
+  other.now.ports[2].state = kPortDown;
+  EXPECT_EQ(said(other.view(), {"mtu-chain"}), "") << "without a link";
+  other = node;
+  for (Gid& gid : other.now.ports[2].gids) gid.netdev = "net9";
+  EXPECT_EQ(said(other.view(), {"mtu-chain"}), "") << "a netdev that is not in this container";
+}
+
 TEST(GidIndex, NamesWhatShiftedTheTable) {
   Healthy node;
   auto& gids = node.now.ports[2].gids;

@@ -686,7 +686,17 @@ TEST(Check, GaudiHasPortsOfItsOwn) {
   with_nics.ports = healthy.now.ports;
   with_nics.topology.nics = healthy.now.topology.nics;
   EXPECT_TRUE(has(test::said({.now = with_nics}, {"port-state"}), "Habana")) << "NICs of the host are no replacement";
-  for (Gpu& gpu : with_nics.topology.gpus) gpu.ports_elsewhere = true;
+  // Amazon's DL1: the first Gaudi, whose ports do not leave the machine.
+  for (const uint16_t device : {uint16_t{0x1000}, uint16_t{0x1010}}) {
+    for (Gpu& gpu : with_nics.topology.gpus) gpu.device = device;
+    EXPECT_EQ(test::said({.now = with_nics}, {"port-state"}), "") << device;
+    for (Gpu& gpu : node.topology.gpus) gpu.device = device;
+    EXPECT_TRUE(has(said_of(), "Habana")) << "the host has no NIC either";
+  }
+  for (Gpu& gpu : node.topology.gpus) gpu.device = 0x0001;
+  EXPECT_FALSE(has(said_of(), "Habana")) << "a card for inference has no ports";
+  for (Gpu& gpu : node.topology.gpus) gpu.device = 0x1063;
+  for (Gpu& gpu : with_nics.topology.gpus) gpu.device = 0x1063, gpu.ports_elsewhere = true;
   EXPECT_FALSE(has(test::said({.now = with_nics}, {"port-state"}), "Habana")) << "a container has its netdevs";
   for (const Gpu& gpu : node.topology.gpus) {
     static_cast<PciDevice&>(node.topology.nics.emplace_back()) = gpu;

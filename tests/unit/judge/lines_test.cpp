@@ -1083,6 +1083,41 @@ TEST(LogOfManyLines, AFatalErrorOfNvlinkIsShownBeforeThoseThatAreNot) {
       << names(found[0].consequences[0].codes);
 }
 
+// What the fatal line names comes first: fixes and commands take the first address.
+TEST(LogOfManyLines, AFatalErrorOfNvlinkBringsItsOwnNames) {
+  const auto found = found_in(
+      "node-a kernel: NVRM: Xid (PCI:0000:1a:00): 145, RLW_CTRL Nonfatal XC0 i0 Link 05 (0x4)\n"
+      "node-a kernel: NVRM: Xid (PCI:0000:3b:00): 145, RLW_CTRL Nonfatal XC0 i0 Link 06 (0x4)\n"
+      "node-a kernel: NVRM: Xid (PCI:0000:1a:00): 145, RLW_CTRL Nonfatal XC0 i0 Link 05 (0x4)\n"
+      "node-a kernel: NVRM: Xid (PCI:0000:5d:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 07 (0x4)\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].first, 4u);
+  EXPECT_EQ(found[0].count, 4u);
+  EXPECT_EQ(names(found[0].pci), "0000:5d:00=1 0000:1a:00=2 0000:3b:00=1 ");
+  EXPECT_EQ(names(found[0].codes), "Xid 149: NVLink NETIR error, fatal=1 Xid 145: NVLink RLW error, nonfatal=3 ");
+  EXPECT_EQ(found[0].named.pci, (std::vector<std::string>{"0000:5d:00"}));
+}
+
+TEST(Codes, ThePcieLinkOfMlx5IsComparedWithThatOfTheDevice) {
+  const auto id_of = [](const char* line) {
+    const LineMessage* message = recognize(read_line(line));
+    return message == nullptr ? std::string_view() : message->id;
+  };
+  EXPECT_EQ(id_of("mlx5_core 0000:5e:00.0: PCIe link speed is 2.5 GT/s PCIe, device supports 5.0 GT/s PCIe"),
+            "mlx5-pcie-slow");
+  EXPECT_EQ(id_of("mlx5_core 0000:5e:00.0: PCIe link speed is 5.0 GT/s PCIe, device supports 5.0 GT/s PCIe"),
+            "mlx5-pcie-full");
+  EXPECT_EQ(id_of("mlx5_core 0000:5e:00.0: PCIe link width is x8, device supports x16"), "mlx5-pcie-slow");
+  EXPECT_EQ(id_of("mlx5_core 0000:5e:00.1: PCIe link width is x0, device supports x16"), "mlx5-vf-link");
+  // The warning comes first, and the values after it are joined to it.
+  const auto found = found_in(
+      "mlx5_core 0000:5e:00.0: PCIe width is lower than device's capability\n"
+      "mlx5_core 0000:5e:00.0: PCIe link speed is 16.0 GT/s PCIe, device supports 16.0 GT/s PCIe\n"
+      "mlx5_core 0000:5e:00.0: PCIe link width is x8, device supports x16\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message->id, "mlx5-pcie-slow");
+}
+
 // The words of other lines are not those of NVIDIA's driver.
 TEST(Codes, OnlyAnXidSaysThatItIsFatal) {
   EXPECT_EQ(read_line("NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 5 (0x4)").codes.is_fatal,

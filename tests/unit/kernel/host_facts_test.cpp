@@ -562,6 +562,31 @@ TEST(RdmaSoftware, DeviceFilesOfVerbs) {
   EXPECT_EQ(files.at("mlx5_0").mode & 0600u, 0600u);
 }
 
+TEST(RdmaSoftware, TheModuleForTheConnectionManager) {
+  Tree tree;
+  const auto read = [&](bool has_verbs_files = true) {
+    return host::read_rdma_cm(Kernel{tree.root()}, has_verbs_files);
+  };
+  EXPECT_EQ(read(), RdmaCm{}) << "unknown";
+  tree.file("proc/modules", "ib_uverbs 1 0 - Live 0x0\nib_core 1 1 ib_uverbs, Live 0x0\n");
+  EXPECT_EQ(read(), (RdmaCm{.is_loaded = false}));
+  tree.file("usr/lib/modules-load.d/x.conf", "# rdma_ucm\nib_iser\n");
+  EXPECT_EQ(read().wanted_by, "");
+  tree.file("etc/rdma/modules/rdma.conf", "# comment\nib_iser\n\n rdma_ucm\n");
+  EXPECT_EQ(read().wanted_by, "/etc/rdma/modules/rdma.conf");
+  tree.file("proc/modules", "ib_uverbs 1 0 - Live 0x0\n");
+  EXPECT_TRUE(read().is_loaded) << "RDMA is built in";
+  tree.file("proc/modules", "rdma_ucm 1 0 - Live 0x0\nib_core 1 1 - Live 0x0\n");
+  EXPECT_EQ(read(), RdmaCm{}) << "no class of its device: unknown";
+  tree.folder("sys/class/misc/rdma_cm");
+  EXPECT_EQ(read(), (RdmaCm{.has_file = false})) << "a container with files of verbs alone";
+  EXPECT_EQ(read(false), RdmaCm{}) << "a container without RDMA";
+  tree.file("dev/infiniband/rdma_cm", "");
+  EXPECT_EQ(read(), RdmaCm{});
+  tree.file("proc/modules", "ib_core 1 1 - Live 0x0\n");
+  EXPECT_TRUE(read().is_loaded) << "built in";
+}
+
 TEST(RdmaSoftware, LoadedModulesOfNicsWithoutRdma) {
   Tree tree;
   Topology topology;

@@ -504,6 +504,8 @@ TEST(PfcWatchdog, HasTheRangeOfItsDriver) {
   Bed bnxt{Personality::bnxt};
   EXPECT_TRUE(has_outcome(bnxt.apply({.pfc_watchdog = 100}), kKey, Outcome::unsupported, "has no PFC watchdog"))
       << "before Linux 6.18";
+  Bed mlx4{Personality::mlx4};
+  EXPECT_TRUE(has_outcome(mlx4.apply({.pfc_watchdog = 100}), kKey, Outcome::unsupported, "has no PFC watchdog"));
   bnxt.nic.ethtool.pfc_prevention = 500;
   EXPECT_EQ(of(bnxt.apply({.pfc_watchdog = 50}), kKey).outcome, Outcome::applied);
   EXPECT_TRUE(has_outcome(bnxt.apply({.pfc_watchdog = 8000}), kKey, Outcome::refused, "firmware"));

@@ -292,10 +292,12 @@ TEST(Signals, FecOfTheLinkIsTakenWhereTheStatisticsHaveNone) {
 
 // Near the limit: from 10 of the 15 symbols that RS(544,514) corrects on, from 5 of the 7 of RS(528,514).
 TEST(Signals, CodeWordsNearTheLimitFollowFromTheHistogram) {
-  const auto rises_of = [](uint32_t last) {
+  const auto rises_of = [](uint32_t last, std::optional<uint32_t> speed = 400'000, FecCode code = FecCode::rs) {
     Port before, now;
-    before.fec.emplace();
-    now.fec.emplace();
+    for (Port* each : {&before, &now}) {
+      each->fec.emplace().active = code;
+      each->speed = speed;
+    }
     for (uint32_t symbols = 0; symbols <= last; ++symbols) {
       before.fec->histogram.push_back({symbols, symbols, 100});
       now.fec->histogram.push_back({symbols, symbols, 101});
@@ -305,12 +307,23 @@ TEST(Signals, CodeWordsNearTheLimitFollowFromTheHistogram) {
   EXPECT_EQ(rises_of(15).fec_words, 16);
   EXPECT_EQ(rises_of(15).fec_words_near_limit, 6);
   EXPECT_EQ(rises_of(7).fec_words_near_limit, 3);
+  // bnxt_en has the same 16 bins for each code.
+  EXPECT_EQ(rises_of(15, 25'000).fec_words_near_limit, 11) << "RS(528,514)";
+  EXPECT_EQ(rises_of(15, 50'000).fec_words_near_limit, 6) << "RS(544,514)";
+  EXPECT_EQ(rises_of(15, 50'000, FecCode::llrs).fec_words_near_limit, 11) << "RS(272,258)";
+  EXPECT_FALSE(rises_of(15, std::nullopt).fec_words) << "without a link the code is unknown";
+  EXPECT_EQ(rises_of(7, std::nullopt).fec_words_near_limit, 3);
   Port rs544, rs528;
   rs544.fec = rs528.fec = FecStatus{};
   EXPECT_FALSE(signals_of(rs528, rs544, 1).fec_words) << "no histogram";
   rs528.fec->histogram = {{0, 0, 5}, {7, 7, 0}};
   rs544.fec->histogram = {{0, 0, 9}, {7, 7, 0}, {15, 15, 0}};
   EXPECT_FALSE(signals_of(rs528, rs544, 1).fec_words) << "another code";
+  Port slow, fast;
+  slow.fec = fast.fec = FecStatus{.active = FecCode::rs};
+  slow.fec->histogram = fast.fec->histogram = {{0, 0, 9}, {6, 6, 1000}, {15, 15, 0}};
+  slow.speed = 25'000, fast.speed = 50'000;
+  EXPECT_FALSE(signals_of(fast, slow, 1).fec_words_near_limit) << "the same bins, and another code";
 }
 
 // mlx5 has the counters of four lanes on a link of one, too.

@@ -265,6 +265,9 @@ const BadValue kBadValues[] = {
     {"[[port]]", "mtu", "4200.0", "expected an integer from 68 to 65535, not a floating-point number (bytes)", "write 4200"},
     {"[[port]]", "ring_rx", "0", "expected an integer from 1 to 65536, not 0", "for example 8192"},
     {"[[port]]", "channels", "5000", "expected an integer from 1 to 4096, not 5000", "for example 64"},
+    // The ID of the VLAN, or its priority.
+    {"[[port]]", "trust", "\"vlan\"", "expected \"dscp\" or \"pcp\", not the string \"vlan\"", "for example \"dscp\""},
+    {"[[port]]", "trust", "\"vlan-pcp\"", "expected \"dscp\" or \"pcp\", not the string \"vlan-pcp\"", "write \"pcp\""},
     {"[[port]]", "trust", "\"both\"", "expected \"dscp\" or \"pcp\", not the string \"both\"", "for example \"dscp\""},
     {"[[port]]", "dscp_map", "{ 64 = 3 }", "expected each DSCP from 0 to 63 once, not \"64\"", "write { 16 = 3 }", 7},
     {"[[port]]", "dscp_map", "{ 26 = 8 }", "expected an integer from 0 to 7, not 8", "", 7},
@@ -973,6 +976,9 @@ TEST(Correction, OfWhatAnEntryMatches) {
            {"driver = [\"bnxt_re\", \"mlx5_core\"]", "; write driver = [\"bnxt_en\", \"mlx5_core\"]"},
            {"rdma = \"=mlx5_0,mlx5_1\"", "; write rdma = [\"mlx5_0\", \"mlx5_1\"]"},
            {"rdma = \"mlx5_0-mlx5_3\"", "; write rdma = \"mlx5_[0-3]\""},
+           {"rdma = \"mlx5_0-3\"", "; write rdma = \"mlx5_[0-3]\""},
+           {"rdma = \"bnxt_re0-1\"", "; write rdma = \"bnxt_re[0-1]\""},
+           {"rdma = \"rail0-rail1\"", "; write rdma = \"rail[0-1]\""},
            {"rdma = \"mlx5_8..10\"", "; write rdma = [\"mlx5_8\", \"mlx5_9\", \"mlx5_10\"]"},
            {"rdma = \"mlx5_\\\\d+\"", "; write rdma = \"mlx5_[0-9]*\""},
            {"rdma = \"uverbs0\"", "/sys/class/infiniband_verbs/uverbs0/ibdev"},
@@ -992,7 +998,7 @@ TEST(Correction, OfWhatAnEntryMatches) {
   for (const char* good :
        {"driver = \"bnxt_en\"", "driver = \"bnxt*\"", "driver = \"*\"", "driver = \"hns3\"", "driver = \"efa\"",
         "netdev = \"enp170s0f0np0*\"", "netdev = \"ens1.*\"", "netdev = \"ens1.100\"", "pci = \"0000:1a:00.*\"",
-        "rdma = \"mlx5_[0,1]\"", "pci = \"10000:1a:00.0\""})
+        "rdma = \"mlx5_[0,1]\"", "rdma = \"rail0-1\"", "pci = \"10000:1a:00.0\""})
     EXPECT_EQ(match_advice(good), "") << good;
 }
 

@@ -18,6 +18,7 @@
 #include "support/machines.h"
 #include "support/test.h"
 #include "support/tree.h"
+#include "topology/pairing.h"
 
 namespace fabric {
 namespace {
@@ -770,6 +771,27 @@ TEST(JobEnv, PortsThatAreLeftOutAreOneLine) {
   }
   EXPECT_TRUE(has(printed_for(many, "nccl"), "# Left out, down: mlx5_1..11, mlx5_0..11:2.\n"))
       << printed_for(many, "nccl");
+}
+
+// A NIC of the same model in a slot of the CPU: for storage, or a GPU's own in the wrong slot.
+TEST(JobEnv, ANicOfAnotherSlotTakesNoLostOnesPlace) {
+  Healthy node(8);
+  Nic& nic = node.now.topology.nics[1];
+  nic.bridges = {"0000:f7:01.0"};
+  nic.root = "pci0000:f7";
+  EXPECT_EQ(doubtful_nics(node.now.topology, ctl::topo_view(node.now).pairing), std::vector<size_t>{1});
+  for (const char* format : {"nccl", "ucx", "nvshmem"}) {
+    EXPECT_TRUE(has(printed_for(node, format), "mlx5_0:1,mlx5_2:1")) << printed_for(node, format);
+    EXPECT_TRUE(has(printed_for(node, format), "# Left out, in a slot of the CPU, while "))
+        << printed_for(node, format);
+  }
+  node.now.inventory.emplace();
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "mlx5_0:1,mlx5_1:1,mlx5_2:1")) << "the operator has recorded the machine";
+  node.now.inventory.reset();
+  node = Healthy(8);
+  EXPECT_TRUE(doubtful_nics(node.now.topology, ctl::topo_view(node.now).pairing).empty());
+  for (Nic& each : node.now.topology.nics) each.bridges = {"0000:f7:01.0"}, each.root = "pci0000:f7";
+  EXPECT_TRUE(doubtful_nics(node.now.topology, ctl::topo_view(node.now).pairing).empty()) << "built so";
 }
 
 // A container's eth0 is not the one of this namespace, which has another address.

@@ -527,6 +527,26 @@ std::string add_gpu_function(test::Tree& tree, const char* bus, const char* vend
   return test::add_pci(tree, {"pci0000:00/0000:00:01.0", address, vendor, device, "0x030200", "0"});
 }
 
+// The /sys of a container lacks a GPU that the driver of the host has.
+TEST(GpuIdentify, AGpuThatTheDriverAloneHasIsHidden) {
+  test::Tree tree;
+  const auto inform = [&](const std::string& bus) {
+    tree.file("proc/driver/nvidia/gpus/0000:" + bus + ":00.0/information", "Model: H100\nDevice Minor: 0\n");
+  };
+  for (const char* bus : {"17", "65"}) {
+    add_gpu_function(tree, bus, "0x10de", "0x2330");
+    inform(bus);
+  }
+  EXPECT_TRUE(test::topology_of(tree).hidden_gpus.empty());
+  inform("b3");
+  tree.file("proc/driver/nvidia/gpus/unknown/information", "");
+  const Topology topology = test::topology_of(tree);
+  EXPECT_EQ(topology.hidden_gpus, (std::vector<std::string>{"0000:b3:00.0"}));
+  EXPECT_EQ(topology.gpus.size(), 2u);
+  tree.remove("proc/driver/nvidia/gpus/0000:65:00.0");
+  EXPECT_EQ(test::topology_of(tree).hidden_gpus.size(), 1u) << "a GPU without a driver is on the bus";
+}
+
 TEST(GpuIdentify, NvidiaInOrderOfAddressesWithoutTheExcluded) {
   test::Tree tree;
   for (const char* bus : {"17", "65", "b3"}) {
