@@ -19,7 +19,8 @@ GPUS = {'h100': ('0x10de', '0x2330', '0x030200', 'nvidia'), 'h20': ('0x10de', '0
         'gb10': ('0x10de', '0x2e12', '0x030200', 'nvidia'), 'v100': ('0x10de', '0x1db1', '0x030200', 'nvidia'),
         'b200': ('0x10de', '0x2901', '0x030200', 'nvidia'),
         'mi300x': ('0x1002', '0x74a1', '0x120000', 'amdgpu'), 'mi355x': ('0x1002', '0x75a3', '0x120000', 'amdgpu'),
-        'h200': ('0x10de', '0x2335', '0x030200', 'nvidia'), 'a10g': ('0x10de', '0x2237', '0x030200', 'nvidia')}
+        'h200': ('0x10de', '0x2335', '0x030200', 'nvidia'), 'l40s': ('0x10de', '0x26b9', '0x030200', 'nvidia'),
+        'a2': ('0x10de', '0x25b6', '0x030200', 'nvidia'), 'a10g': ('0x10de', '0x2237', '0x030200', 'nvidia')}
 # Names of the rate file by Gb/s.
 RATES = {10: '10 Gb/sec (4X SDR)', 25: '25 Gb/sec (1X EDR)', 100: '100 Gb/sec (4X EDR)', 200: '200 Gb/sec (4X HDR)', 400: '400 Gb/sec (4X NDR)',
          800: '800 Gb/sec (4X XDR)'}
@@ -3232,6 +3233,283 @@ def kunpeng_ports(tree):
             port = tree.rdma(nic, f'hns_{f // 2}', f // 2, 25)
             tree.gids_of_both_versions(port, f'eno{f + 1}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0{f}:0105')
     tree.module('hns3', 'hns_roce_hw_v2', 'ib_core', 'ib_uverbs', 'nvidia', 'nvidia_peermem')
+
+
+def efa(tree, nic, name, number, rate, device):
+    """An EFA device with its port: one GID, no netdev."""
+    tree.files(nic, device=device, p2p='NVIDIA')
+    port = tree.rdma(nic, name, number, rate, layer='Unspecified')
+    for index in range(4):
+        os.unlink(tree.path(f'{port}/gids/{index}'))
+    tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{number:04x}', '')
+    return port
+
+
+def p6e_gb200(tree):
+    """Healthy: a p6e-gb200.36xlarge. Four GB200 behind NVLink-C2C, sixteen EFA devices of 100 Gb/s below four other roots, one ENA."""
+    guest(tree, 'Amazon EC2', 'p6e-gb200.36xlarge')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f')
+    for n in range(4):
+        numa, domain = n // 2, (0x00, 0x02, 0x10, 0x12)[n]
+        gpu = (0x08, 0x09, 0x18, 0x19)[n]
+        tree.function(grace(tree, numa, gpu, '0x22b2'), f'{gpu:04x}:01:00.0', '0x030200', '0x10de', '0x2941', 'nvidia', numa)
+        upstream = tree.bridge(grace(tree, numa, domain), f'{domain:04x}:01:00.0', numa, ('0x1d0f', '0x0200'))
+        for which in range(4):
+            below = tree.bridge(upstream, f'{domain:04x}:02:{which:02x}.0', numa, ('0x1d0f', '0x0200'))
+            nic = tree.function(below, f'{domain:04x}:{3 + which:02x}:00.0', '0x020000', *NICS['efa'], numa=numa)
+            name = f'rdmap{3 + which}s0' if domain == 0 else f'rdmaP{domain}p{3 + which}s0'
+            efa(tree, nic, name, 4 * n + which, 100, '0xefa3')
+    ena = tree.function(grace(tree, 0, 6), '0006:01:00.0', '0x020000', '0x1d0f', '0xec20', 'ena', 0, ('Unknown', '0'))
+    tree.netdev(ena, 'enP6p1s0', 200, mtu=9001)
+    tree.module('nvidia', 'efa', 'ena', 'ib_core', 'ib_uverbs')
+
+
+def azure_gb300(tree):
+    """Healthy: an ND GB300 v6 on AKS. Four GPUs; four InfiniBand virtual functions in PCI domains of their own, without netdevs."""
+    guest(tree, 'Microsoft Corporation', 'Virtual Machine')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f')
+    tree.file('proc/sys/kernel/osrelease', '6.14.0-1017-azure-nvidia')
+    for n in range(4):
+        numa, gpu = n // 2, (0x08, 0x09, 0x18, 0x19)[n]
+        tree.function(f'sys/devices/pci{gpu:04x}:00', f'{gpu:04x}:06:00.0', '0x030200', '0x10de', '0x31c2', 'nvidia', numa)
+        domain = 0x101 + n
+        nic = tree.function(f'sys/devices/pci{domain:04x}:00', f'{domain:04x}:00:00.0', '0x020700', '0x15b3', '0x101e', 'mlx5_core', numa, ('64.0 GT/s PCIe', '16'))
+        infiniband(tree, nic, f'mlx5_{n}', n, 800)
+    netvsc = 'sys/devices/LNXSYSTM:00/VMBUS:00/f8b3781b-1e82-4818-a1c3-63d806ec15bb'
+    tree.netdev(netvsc, 'eth0', 100, mtu=1500)
+    tree.module('nvidia', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'ib_umad', 'hv_netvsc')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.105.08  Release Build')
+
+
+def azure_h100_ipoib(tree):
+    """Healthy: an ND H100 v5 on AKS after the installation of OFED: each of the eight InfiniBand functions has an IPoIB netdev, down and without
+    an address, that nobody uses."""
+    for n, port in azure(tree, 'h100', '0x2330', (1, 2, 3, 8, 9, 0xa, 0xb, 0xc), range(0x101, 0x109), [n // 4 for n in range(8)], 400, 'mlx5_{n}'):
+        nic = '/'.join(port.split('/')[:-4])
+        tree.file(f'{nic}/device', '0x101e')
+        name = f'ibP{0x101 + n}s{163413 + n}'
+        tree.netdev(nic, name, 400, carrier=False, mtu=4092)
+        tree.files(f'{nic}/net/{name}', type=32, address=f'00:00:01:48:fe:80:00:00:00:00:00:00:00:15:5d:ff:fd:34:02:{0x83 + n:02x}', speed=-1)
+    tree.file('proc/sys/kernel/osrelease', '5.15.0-1102-azure')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib')
+    netvsc = 'sys/devices/LNXSYSTM:00/VMBUS:00/f8b3781b-1e82-4818-a1c3-63d806ec15bb'
+    tree.netdev(netvsc, 'eth0', 100, mtu=1500)
+
+
+def p5en(tree):
+    """Healthy: a p5en.48xlarge. Below each of four switches two H200 and four EFA devices of 200 Gb/s."""
+    guest(tree, 'Amazon EC2', 'p5en.48xlarge')
+    for n, first in enumerate((0x55, 0x6e, 0x87, 0xa0)):
+        numa, top = n // 2, first - 0x12
+        root = tree.bridge(f'sys/devices/pci0000:{top:02x}', f'0000:{top:02x}:00.0', numa, ('0x1d0f', '0x0200'))
+        upstream = tree.bridge(root, f'0000:{top + 1:02x}:00.0', numa, ('0x1d0f', '0x0200'))
+        ports = [tree.bridge(upstream, f'0000:{top + 2:02x}:{port:02x}.0', numa, ('0x1d0f', '0x0200')) for port in range(6)]
+        for which in range(4):
+            efa(tree, tree.nic(ports[which], first + which, 'efa', numa), f'rdmap{first + which}s0', 4 * n + which, 200, '0xefa2')
+        for which in range(2):
+            tree.gpu(ports[4 + which], first + 4 + which, 'h200', numa)
+    ena = tree.function('sys/devices/pci0000:00', '0000:00:05.0', '0x020000', '0x1d0f', '0xec20', 'ena', 0, ('Unknown', '0'))
+    tree.netdev(ena, 'ens5', 100, mtu=9001)
+    tree.module('nvidia', 'efa', 'ena', 'ib_core', 'ib_uverbs')
+
+
+def oke_gb200_v3(tree):
+    """Healthy: a BM.GPU.GB200-v3.4 of Oracle Cloud. Four GB200; four ConnectX-8 with two functions each, their GIDs from IPv6 addresses; one NIC for
+    the VPC."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB200 NVL', chassis_asset_tag='OracleCloud.com')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f')
+    names = iter((0, 1, 2, 3, 5, 6, 7, 8))
+    for n in range(4):
+        numa, domain, gpu = n // 2, (0x00, 0x02, 0x10, 0x12)[n], (0x08, 0x09, 0x18, 0x19)[n]
+        tree.function(grace(tree, numa, gpu, '0x22b2'), f'{gpu:04x}:06:00.0', '0x030200', '0x10de', '0x2941', 'nvidia', numa)
+        above = grace(tree, numa, domain)
+        for f in 0, 1:
+            name, rail = next(names), 2 * n + f
+            nic = tree.function(above, f'{domain:04x}:03:00.{f}', '0x020000', '0x15b3', '0x1023', 'mlx5_core', numa, ('64.0 GT/s PCIe', '16'))
+            port = tree.rdma(nic, f'mlx5_{name}', name, 400)
+            tree.netdev(nic, f'rdma{rail}', 400, mtu=4220)
+            tree.gids_of_both_versions(port, f'rdma{rail}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{rail:04x}', f'fdd2:0010:0000:000{rail}:5aa2:e1ff:fe00:{rail:04x}')
+    nic = tree.function(grace(tree, 0, 6), '0006:01:00.0', '0x020000', '0x15b3', '0x1021', 'mlx5_core')
+    port = tree.rdma(nic, 'mlx5_4', 4, 200)
+    tree.netdev(nic, 'eth0', 200)
+    tree.gids_of_both_versions(port, 'eth0', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:00ff', '0000:0000:0000:0000:0000:ffff:0a00:0005')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  570.172.08  Release Build')
+
+
+def two_of_four_uverbs(tree):
+    """Healthy: a container on a node with two ConnectX-6 of two InfiniBand ports; it was given the verbs devices of one port of each card."""
+    for card in range(2):
+        above = tree.root(0x20 + 0x40 * card, card)
+        tree.gpu(tree.root(0x10 + 0x40 * card, card), 0x11 + 0x40 * card, 'a100', card, ('16.0 GT/s PCIe', '16'))
+        for f in range(2):
+            nic = tree.nic(above, 0x21 + 0x40 * card, 'mlx5', card, slot=f'00.{f}', kind='0x020700', link=('16.0 GT/s PCIe', '16'))
+            tree.file(f'{nic}/device', '0x101b')
+            infiniband(tree, nic, f'mlx5_{2 * card + f}', 2 * card + f, 200)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs', 'rdma_ucm')
+    virtual_netdev(tree, 'eth0', mtu=1500)
+    tree.file('proc/1/comm', 'bash')
+    for name in 'rdma_cm', 'ucm0', 'ucm2', 'uverbs0', 'uverbs2':
+        tree.file(f'dev/infiniband/{name}')
+
+
+def e810_vfs_no_issm(tree):
+    """Healthy: a node of Kubernetes with E810-XXV, RoCE, and two virtual functions for pods. Intel's RDMA devices have no issm and no umad of a
+    subnet manager."""
+    for n in range(2):
+        tree.gpu(tree.root(0x20 + 0x40 * n, n), 0x21 + 0x40 * n, 'a100', n, link=('16.0 GT/s PCIe', '16'))
+        above, bus = tree.root((0x0c, 0xb4)[n], n), (0x0d, 0xb5)[n]
+        pf = tree.function(above, f'0000:{bus:02x}:00.0', '0x020000', '0x8086', '0x159b', 'ice', n, ('8.0 GT/s PCIe', '8'))
+        tree.files(pf, sriov_numvfs=1, sriov_totalvfs=128)
+        vf = tree.function(above, f'0000:{bus:02x}:01.0', '0x020000', '0x8086', '0x1889', 'iavf', n, ('Unknown', '0'))
+        tree.link(f'{vf}/physfn', pf)
+        tree.link(f'{pf}/virtfn0', vf)
+        for nic, name, netdev, number in ((pf, f'rocep{bus}s0', f'ens{n + 1}f0', n), (vf, f'rocep{bus}s1', f'ens{n + 1}f0v0', 2 + n)):
+            port = tree.rdma(nic, name, number, 25)
+            tree.file(f'{port}/lid', '0x1')
+            tree.netdev(nic, netdev, 25)
+            tree.gids(port, netdev, f'10.5.{number}.1')
+    for n in range(4):
+        tree.file(f'dev/infiniband/uverbs{n}')
+    tree.file('dev/infiniband/rdma_cm')
+    tree.file('proc/1/comm', 'systemd')
+    tree.module('ice', 'iavf', 'irdma', 'ib_core', 'ib_uverbs', 'rdma_ucm', 'nvidia', 'nvidia_peermem')
+
+
+def cloud_hypervisor(tree):
+    """A virtual machine of Cloud Hypervisor with eight H100 and eight InfiniBand virtual functions, all of them on the host bridge's own bus."""
+    guest(tree, 'Cloud Hypervisor', 'cloud-hypervisor')
+    for n in range(8):
+        tree.function('sys/devices/pci0000:00', f'0000:00:{4 + n:02x}.0', '0x030200', '0x10de', '0x2330', 'nvidia', n // 4)
+        nic = tree.function('sys/devices/pci0000:00', f'0000:00:{0x10 + n:02x}.0', '0x020700', '0x15b3', '0x101e', 'mlx5_core', n // 4, ('Unknown', '0'))
+        infiniband(tree, nic, f'mlx5_{n}', n, 400)
+    tree.function('sys/devices/pci0000:00', '0000:00:02.0', '0x020000', '0x1af4', '0x1041', 'virtio-pci', 0, ('Unknown', '0'))
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def h20_four_bonds(tree):
+    """Eight H20 and four ConnectX-7 with two ports in a bond: bond1 has no address, and a member of bond3 has no carrier."""
+    for n, (domain, bus) in enumerate(((0, 0x7f), (0, 0xc7), (1, 0x08), (1, 0xa2))):
+        numa, members = n // 2, []
+        root = tree.bridge(f'sys/devices/pci{domain:04x}:{bus - 4:02x}', f'{domain:04x}:{bus - 4:02x}:01.0', numa, ('0x8086', '0x352a'))
+        upstream = tree.bridge(root, f'{domain:04x}:{bus - 3:02x}:00.0', numa)
+        ports = [tree.bridge(upstream, f'{domain:04x}:{bus - 2:02x}:{port:02x}.0', numa) for port in range(3)]
+        for which in 0, 1:
+            tree.function(ports[1 + which], f'{domain:04x}:{bus + 1 + which:02x}:00.0', '0x030200', '0x10de', '0x2329', 'nvidia', numa)
+        nics = [tree.function(ports[0], f'{domain:04x}:{bus:02x}:00.{f}', '0x020000', *NICS['mlx5'], numa=numa) for f in range(2)]
+        port = tree.rdma(nics[0], f'mlx5_bond_{n}', n, 200)
+        for f, nic in enumerate(nics):
+            name, up = f'ens{n + 1}f{f}np{f}', (n, f) != (3, 1)
+            members.append(name)
+            tree.netdev(nic, name, 200, carrier=up)
+            tree.link(f'{nic}/net/{name}/master', f'sys/devices/virtual/net/bond{n}')
+            tree.files(f'{nic}/net/{name}/bonding_slave', state='active', mii_status='up' if up else 'down')
+            if not up:
+                tree.files(f'{nic}/net/{name}', flags='0x1803', speed=-1)
+        virtual_netdev(tree, f'bond{n}')
+        tree.file(f'sys/devices/virtual/net/bond{n}/speed', 200000 if n == 3 else 400000)
+        tree.files(f'sys/devices/virtual/net/bond{n}/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
+                   miimon='100')
+        texts = [f'fe80:0000:0000:0000:0ac0:ebff:feda:000{n}', f'fd03:4514:0080:000{n}:0000:0000:0000:0005']
+        tree.gids_of_both_versions(port, f'bond{n}', *texts[:1 if n == 1 else 2])
+    tree.module('nvidia', 'nvidia_peermem', 'bonding', 'mlx5_core', 'mlx5_ib')
+
+
+def sriov_pf_not_up(tree):
+    """A node of Kubernetes whose operator has made virtual functions: the netdev of the first PF was never set up; the second PF has MTU 9000 and
+    its virtual functions still 1500."""
+    for n in range(2):
+        bus, up = 0x10 * (n + 1), n == 1
+        below_gpu, below_nic = tree.switch(n, 2, n)
+        tree.gpu(below_gpu, bus + 3, 'h100', n)
+        pf = tree.nic(below_nic, bus + 4, 'mlx5', n)
+        tree.files(pf, sriov_numvfs=2, sriov_totalvfs=8)
+        state = ('4: ACTIVE', '5: LinkUp') if up else ('1: DOWN', '3: Disabled')
+        port = tree.rdma(pf, f'mlx5_{n}', n, 400, state=state)
+        tree.netdev(pf, f'ens{n + 1}f0', 400, carrier=up)
+        texts = [f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'0000:0000:0000:0000:0000:ffff:0a01:0{n}05']
+        tree.gids_of_both_versions(port, f'ens{n + 1}f0', *texts[:2 if up else 1])
+        for v in range(2):
+            vf = tree.nic(below_nic, bus + 4, 'mlx5-vf', n, slot=f'00.{1 + v}', link=('Unknown', '0'))
+            tree.link(f'{vf}/physfn', pf)
+            tree.link(f'{pf}/virtfn{v}', vf)
+            number = 2 + 2 * n + v
+            port = tree.rdma(vf, f'mlx5_{number}', number, 400, state=state)
+            tree.netdev(vf, f'ens{n + 1}f0v{v}', 400, carrier=up, mtu=1500 if up else 9000)
+            texts = [f'fe80:0000:0000:0000:5aa2:e1ff:fe01:{number:04x}', f'0000:0000:0000:0000:0000:ffff:0a02:0{number}05']
+            tree.gids_of_both_versions(port, f'ens{n + 1}f0v{v}', *texts[:2 if up else 1])
+    tree.file('proc/1/comm', 'systemd')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def image_without_libibverbs(tree):
+    """A pod on an Arm server with an A2 and a BlueField-2: all verbs devices were mounted, the image has NCCL and no libibverbs, and the limit of
+    locked memory is 64 KiB."""
+    tree.file('proc/sys/kernel/osrelease', '5.15.0-181-generic')
+    tree.gpu(tree.root(0x10), 0x11, 'a2', link=('16.0 GT/s PCIe', '8'))
+    above = tree.root(0x20)
+    for f in range(2):
+        nic = tree.nic(above, 0x21, 'bluefield', slot=f'00.{f}', link=('16.0 GT/s PCIe', '8'))
+        tree.file(f'{nic}/device', '0xa2d6')
+        port = tree.rdma(nic, f'mlx5_{f}', f, 25)
+        tree.netdev(nic, f'p{f}', 25)
+        tree.gids_of_both_versions(port, f'p{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a19:0{f}01')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs', 'rdma_ucm')
+    for name in 'libc.so.6', 'libnccl.so.2', 'libstdc++.so.6':
+        tree.file(f'usr/lib/aarch64-linux-gnu/{name}')
+    tree.file('usr/lib/aarch64-linux-gnu/ld-linux-aarch64.so.1')
+    pod(tree, 2)
+    tree.file('dev/infiniband/rdma_cm')
+    tree.files('proc/1', cmdline='sleep\0infinity\0', cgroup='0::/', status='Name:\tsleep\nPid:\t1\nNSpid:\t1\nUid:\t0\t0\t0\t0\nCapEff:\t00000000a80425fb',
+               limits='Limit                     Soft Limit           Hard Limit           Units     \n'
+               'Max open files            1048576              1048576              files     \n'
+               'Max locked memory         65536                65536                bytes     ')
+
+
+def podman_ainic(tree):
+    """A container of podman on eight MI355X with Pollara: the provider of AMD's package lies in /usr/local/lib and no file names it; one netdev
+    has no IPv4 address."""
+    for n in range(8):
+        numa, bus, netdev = n // 4, 0x10 * (n + 1), f'benic{n + 1}p1'
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'mi355x', numa)
+        nic = tree.nic(below_nic, bus + 4, 'ionic', numa)
+        port = tree.rdma(nic, f'ionic_{n}', n, 400)
+        tree.netdev(nic, netdev, 400)
+        if n == 4:
+            tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', netdev)
+        else:
+            tree.gids(port, netdev, f'10.{n + 1}.0.5')
+    tree.module('ionic', 'ionic_rdma', 'amdgpu', 'ib_core', 'ib_uverbs', 'rdma_ucm')
+    tree.file('usr/local/lib/libionic.so.1')
+    tree.file('usr/local/lib/libionic-rdmav34.so')
+    for name in 'mlx5', 'bnxt_re', 'efa':
+        tree.file(f'usr/lib/x86_64-linux-gnu/libibverbs/lib{name}-rdmav34.so')
+        tree.file(f'etc/libibverbs.d/{name}.driver', f'driver {name}')
+    tree.file('usr/lib/x86_64-linux-gnu/libibverbs.so.1')
+    pod(tree, 8)
+    tree.file('dev/infiniband/rdma_cm')
+
+
+def oke_l40s_pod(tree):
+    """A pod on a BM.GPU.L40S.4 with four virtual functions: the link of one is down (its policy on the host), and another got no address."""
+    tree.files('sys/class/dmi/id', sys_vendor='Oracle Corporation', product_name='BM.GPU.L40S.4', chassis_asset_tag='OracleCloud.com')
+    for n in range(4):
+        numa, bus = n // 2, 0x20 * (n + 1)
+        below_gpu, below_nic = tree.switch(2 * n + 1, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'l40s', numa, ('16.0 GT/s PCIe', '16'))
+        nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa, slot='00.2', link=('Unknown', '0'))
+        down = n == 2
+        port = tree.rdma(nic, f'mlx5_{10 + n}', n, 200, state=('1: DOWN', '3: Disabled') if down else ('4: ACTIVE', '5: LinkUp'))
+        tree.netdev(nic, f'net{n + 1}', 200, carrier=not down)
+        if down:
+            tree.files(f'{nic}/net/net{n + 1}', flags='0x1003', operstate='down')
+        texts = [f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'0000:0000:0000:0000:0000:ffff:c0a8:0{n + 2}0a']
+        tree.gids_of_both_versions(port, f'net{n + 1}', *texts[:1 if n == 1 else 2])
+    virtual_netdev(tree, 'eth0', mtu=8950)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs', 'rdma_ucm')
+    pod(tree, 4)
+    tree.file('dev/infiniband/rdma_cm')
 
 
 def write(name, folder):
