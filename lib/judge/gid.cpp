@@ -277,7 +277,7 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                "As root: devlink dev eswitch show pci/" + port.pci + ". If the mode is legacy: ip link set " +
                    port.netdev + " up, and configure an IP address: " + give_address);
   const Ipv6Note ipv6 = note_on_ipv6(view, port);
-  const std::string first_steps = cloud_addresses(view.now.topology) + ipv6.fix;
+  const std::string first_steps = source_of_addresses(view.now, port) + ipv6.fix;
   const bool twin_has_gid = std::ranges::any_of(view.now.ports, [&](const Port& other) {
     return &other != &port && are_twins(other, port) && std::ranges::any_of(other.gids, is_routable_v2);
   });

@@ -84,6 +84,27 @@ std::string module_name(std::string_view text) {
   return out;
 }
 
+// Whether a folder of libraries has a file of this name, or with a version after it.
+bool has_library(const Root& root, std::string_view name) {
+  for (const char* folder : kLibraries)
+    for (const std::string& file : root.names_in(folder))
+      if (file.starts_with(name)) return true;
+  return false;
+}
+
+// The providers of these versions in the folders of other libraries, where libibverbs looks for those alone that its
+// configuration lists.
+void add_unlisted(const Root& root, const std::set<unsigned>& versions, VerbsLibrary& out) {
+  for (const char* folder : kLibraries) {
+    size_t files = 0;
+    for (const std::string& file : root.names_in(folder)) {
+      const auto provider = parse_provider(file);
+      if (!provider || !versions.contains(provider->second) || ++files > kMaxFiles) continue;
+      if (!out.providers.contains(provider->first)) out.providers[provider->first].insert(provider->second);
+    }
+  }
+}
+
 }  // namespace
 
 VerbsProvider provider_of(const VerbsLibrary& library, std::string_view kernel_driver, std::string_view device) {
@@ -116,7 +137,10 @@ std::optional<VerbsLibrary> read_verbs_library(const Root& root) {
     }
     if (any) out.folders.push_back("/" + folder);
   }
-  if (out.folders.empty()) return std::nullopt;
+  if (out.folders.empty()) {
+    if (has_library(root, "libc.so.") && !has_library(root, "libibverbs.so")) return out;
+    return std::nullopt;
+  }
 
   const std::string config = "etc/libibverbs.d";
   size_t files = 0;
@@ -146,6 +170,7 @@ std::optional<VerbsLibrary> read_verbs_library(const Root& root) {
           }
     }
   }
+  if (!out.listed.empty()) add_unlisted(root, versions, out);
   read_abis(root, paths, out);
   return out;
 }

@@ -21,7 +21,8 @@ namespace fabric::host {
 
 // The providers in the folders where rdma-core and the vendors install them, by the names of the files, and the list of
 // those that libibverbs loads (libibverbs/dynamic_driver.c of rdma-core 65). Also reads the ABI versions of the
-// providers of the present RDMA devices (provider_abi.h). nullopt: none is installed there.
+// providers of the present RDMA devices (provider_abi.h). Without folders: the C library is there, and no libibverbs.
+// nullopt: no provider is installed there.
 std::optional<VerbsLibrary> read_verbs_library(const Root& root);
 
 // The provider for an RDMA device of this kernel driver: that of rdma-core, else the installed or listed one by whose

@@ -16,10 +16,15 @@
 #include "topology/built.h"
 
 namespace fabric::ctl {
+
+bool hides_switches(const Topology& topology) {
+  return is_flattened(topology) && !std::ranges::all_of(topology.gpus, [](const Gpu& gpu) { return has_c2c(gpu); });
+}
+
 namespace {
 
 std::string hidden_switches(const TopoView& view) {
-  if (!is_flattened(view.topology)) return {};
+  if (!hides_switches(view.topology) && view.topology_file.empty()) return {};
   std::string why = "The PCIe switches are hidden, by a hypervisor or because this topology was recorded without them";
   if (view.topology.is_guest())
     why = "This is a virtual machine of " + view.topology.hypervisor + ", which hides the PCIe switches";
@@ -110,7 +115,7 @@ std::string bridges_on_boards(const TopoView& view) {
 
 // Grace, Power9, and NICs in slots of their own.
 std::string no_shared_bridge(const TopoView& view) {
-  if (view.topology.gpus.empty() || view.compute.empty() || is_flattened(view.topology)) return {};
+  if (view.topology.gpus.empty() || view.compute.empty() || hides_switches(view.topology)) return {};
   for (const Gpu& gpu : view.topology.gpus)
     for (const size_t nic : view.compute)
       if (const auto path = path_class(gpu, view.topology.nics[nic]); !path || *path < PathClass::NODE) return {};

@@ -342,6 +342,21 @@ TEST(Unseen, NetdevsOfOtherNamespacesAreNamed) {
   EXPECT_FALSE(has(guests.findings.at(0).meaning, "cable")) << guests.findings.at(0).meaning;
 }
 
+// InfiniBand needs no netdev: the files show what a container was given.
+TEST(Unseen, InfiniBandDevicesWithoutAFileWereNotGiven) {
+  Healthy node;
+  for (Port& port : node.now.ports) port.link_layer = LinkLayer::infiniband;
+  node.now.verbs_files = {{"mlx5_0", {"uverbs0", 0666}}, {"mlx5_2", {"uverbs2", 0666}}};
+  const Report report = run_rules(node.view(), std::vector<std::string>{"other-namespaces"});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_TRUE(report.findings[0].unjudged);
+  EXPECT_EQ(report.findings[0].observed, "2 of 4 ports have no device file here: mlx5_1/1, mlx5_3/1");
+  node.now.ports[1].state = 1;
+  EXPECT_EQ(worst(run_rules(node.view(), std::vector<std::string>{"port-state"})), Status::ok);
+  node.now.ports[2].state = 1;
+  EXPECT_NE(worst(run_rules(node.view(), std::vector<std::string>{"port-state"})), Status::ok);
+}
+
 // The netdevs of all NICs move to the host, as a pod sees it in the shared mode of RDMA.
 void become_pod(Healthy& node) {
   for (Nic& nic : node.now.topology.nics) {
