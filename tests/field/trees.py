@@ -3512,6 +3512,107 @@ def oke_l40s_pod(tree):
     tree.file('dev/infiniband/rdma_cm')
 
 
+def first_process(tree, memlock, capabilities='00000000a80425fb'):
+    """Process 1 of a container, with its limit of locked memory and its capabilities."""
+    tree.files('proc/1', comm='sleep', cmdline='sleep\0infinity\0', cgroup='0::/',
+               status=f'Name:\tsleep\nPid:\t1\nNSpid:\t1\nUid:\t0\t0\t0\t0\nCapEff:\t{capabilities}',
+               limits='Limit                     Soft Limit           Hard Limit           Units     \n'
+               'Max open files            1048576              1048576              files     \n'
+               f'Max locked memory         {memlock:<20} {memlock:<20} bytes     ')
+
+
+def p5_pod(tree):
+    """A pod with the eight H100 of a p5.48xlarge that asked for four of its 32 EFA devices."""
+    guest(tree, 'Amazon EC2', 'p5.48xlarge')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        ports = tree.switch(n, 5, numa)
+        tree.gpu(ports[0], bus + 3, 'h100', numa)
+        for which in range(4):
+            efa(tree, tree.nic(ports[1 + which], bus + 4 + which, 'efa', numa), f'rdmap{bus + 4 + which}s0', 4 * n + which, 100, '0xefa1')
+    virtual_netdev(tree, 'eth0', mtu=9001)
+    tree.module('nvidia', 'efa', 'ib_core', 'ib_uverbs')
+    first_process(tree, 'unlimited')
+    for n in range(4):
+        tree.file(f'dev/infiniband/uverbs{n}')
+
+
+def talos_four_ib(tree):
+    """A node of Talos with eight A100 and four ConnectX-6 for InfiniBand: a kernel without PCI peer-to-peer DMA, no peer memory, no rdma_ucm."""
+    release = '6.18.24-talos'
+    tree.file('proc/sys/kernel/osrelease', release)
+    for n in range(4):
+        numa, bus = n // 2, 0x20 * (n + 1)
+        ports = tree.switch(2 * n + 1, 3, numa)
+        for which in 0, 1:
+            tree.gpu(ports[which], bus + 3 + which, 'a100', numa, ('16.0 GT/s PCIe', '16'))
+        nic = tree.nic(ports[2], bus + 5, 'mlx5', numa, kind='0x020700', link=('16.0 GT/s PCIe', '16'))
+        tree.file(f'{nic}/device', '0x101b')
+        infiniband(tree, nic, f'mlx5_{n}', n, 200)
+    tree.module('nvidia', 'nvidia_uvm', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'gdrdrv')
+    tree.file('proc/modules', '\n'.join(f'{name} 311296 1 - Live 0x0000000000000000' for name in (
+        'gdrdrv', 'nvidia_uvm', 'nvidia', 'mlx5_ib', 'mlx5_core', 'ib_uverbs', 'ib_core')))
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.126.16  Release Build')
+    with open(tree.path('proc/config.gz'), 'wb') as file:
+        file.write(gzip.compress(b'CONFIG_INFINIBAND=m\n# CONFIG_PCI_P2PDMA is not set\nCONFIG_DMA_SHARED_BUFFER=y\nCONFIG_DMABUF_MOVE_NOTIFY=y', mtime=0))
+    for n in range(4):
+        tree.file(f'dev/infiniband/uverbs{n}')
+    tree.file('proc/1/comm', 'init')
+    tree.file('proc/2/comm', 'kthreadd')
+
+
+def oke_dranet_pod(tree, own):
+    """A pod of a BM.GPU.GB200-v3.4 with the first GPU and the NICs `own` of eight: DRANET has moved their netdevs into the pod and given it their
+    verbs devices. The RDMA devices of all are visible (shared mode)."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB200 NVL', chassis_asset_tag='OracleCloud.com')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f')
+    names = (0, 1, 2, 3, 5, 6, 7, 8)
+    for n in range(4):
+        numa, domain, gpu = n // 2, (0x00, 0x02, 0x10, 0x12)[n], (0x08, 0x09, 0x18, 0x19)[n]
+        tree.function(grace(tree, numa, gpu, '0x22b2'), f'{gpu:04x}:06:00.0', '0x030200', '0x10de', '0x2941', 'nvidia', numa)
+        tree.file(f'proc/driver/nvidia/gpus/{gpu:04x}:06:00.0/information', f'Model: \t\t NVIDIA GB200\nDevice Minor: \t {n}')
+        above = grace(tree, numa, domain)
+        for f in 0, 1:
+            rail = 2 * n + f
+            nic = tree.function(above, f'{domain:04x}:03:00.{f}', '0x020000', '0x15b3', '0x1023', 'mlx5_core', numa, ('64.0 GT/s PCIe', '16'))
+            port = tree.rdma(nic, f'mlx5_{names[rail]}', names[rail], 400)
+            if rail in own:
+                tree.netdev(nic, f'rdma{rail}', 400, mtu=4220)
+                tree.file(f'dev/infiniband/uverbs{rail}')
+            else:
+                os.makedirs(os.path.join(tree.top, nic, 'net'))
+            tree.gids_of_both_versions(port, f'rdma{rail}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{rail:04x}', f'fdd2:0010:0000:000{rail}:5aa2:e1ff:fe00:{rail:04x}')
+    tree.file('dev/nvidia0')
+    tree.file('dev/nvidiactl')
+    tree.file('dev/infiniband/rdma_cm')
+    virtual_netdev(tree, 'eth0', mtu=8950)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs', 'rdma_ucm')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  570.172.08  Release Build')
+    first_process(tree, 'unlimited')
+
+
+def dranet_aligned_pair(tree):
+    oke_dranet_pod(tree, {2, 3})
+
+
+def dranet_other_cpu(tree):
+    oke_dranet_pod(tree, {4})
+
+
+def rental_without_files(tree):
+    """A rented container on a machine with eight H200 and eight InfiniBand NICs: no file in /dev/infiniband, and 64 KiB of locked memory."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h200', numa)
+        infiniband(tree, tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700'), f'mlx5_{n}', n, 400)
+        tree.file(f'dev/nvidia{n}')
+    virtual_netdev(tree, 'eth0', mtu=1500)
+    tree.file('dev/null')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'rdma_ucm')
+    first_process(tree, 65536)
+
+
 def write(name, folder):
     tree = Tree(folder)
     globals()[name.replace('-', '_')](tree)
