@@ -168,7 +168,8 @@ void ask_memlock(const View& view, Findings& findings) {
   if (!view.now.host || !has_rdma(view)) return;
   for (const JobService& service : view.now.host->services) {
     const JobProcess* process = most_limited(service, kMemlockLimit);
-    if (service.unit == host::kContainer && view.now.verbs_files.empty()) continue;  // it was given no RDMA device
+    const bool may_use_rdma = !view.now.verbs_files.empty() || view.now.lacks_verbs;
+    if (service.unit == host::kContainer && !may_use_rdma) continue;
     if (!service.processes.empty() && (process != nullptr || !view.now.host->processes_hidden))
       findings.push_back(memlock_finding(view, service, process));
   }
@@ -870,6 +871,17 @@ Finding no_library_finding(const View& view) {
 }
 
 void ask_rdma_provider(const View& view, Findings& findings) {
+  if (view.now.lacks_verbs && is_container(view.now)) {
+    findings.push_back(bad(
+        view.now.topology.gpus.empty() ? Status::unknown : Status::warning, kHostSubject,
+        "no uverbs file in /dev/infiniband", "the device files of the container's NICs",
+        "No program in this container can open an RDMA device, although /sys shows those of the host: NCCL, MPI and "
+        "UCX use TCP, or fail.",
+        "Start the container with --device for /dev/infiniband/rdma_cm and the uverbs file of each of its NICs. A pod "
+        "asks for the resource of a device plugin, or claims devices (DRA). If the host has no file either, it has not "
+        "loaded ib_uverbs."));
+    return;
+  }
   if (view.now.lacks_verbs) {
     findings.push_back(bad(
         view.now.topology.gpus.empty() ? Status::unknown : Status::critical, kHostSubject,
@@ -912,7 +924,7 @@ constexpr Rule kRdmaProvider{
         "containers are seen in the container alone, where a missing libibverbs is reported as well. Without the "
         "module ib_uverbs no program sees any RDMA device. A device file that "
         "fewer users may open than those of other devices is reported; in a container with a network namespace of its "
-        "own, also a device without a file whose netdev the container has.",
+        "own, also a device without a file whose netdev the container has; and a container that has no file at all.",
     .inspect =
         "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo; ls /usr/lib*/libibverbs /usr/lib/*/libibverbs "
         "/etc/libibverbs.d",

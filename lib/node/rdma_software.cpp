@@ -12,6 +12,7 @@
 #include "nic/capabilities.h"
 #include "node/node.h"
 #include "node/provider_abi.h"
+#include "node/services.h"
 #include "node/topology.h"
 
 namespace fabric::host {
@@ -276,6 +277,7 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
 
 // A list without ib_core is of a kernel that has it built in, as it may have ib_uverbs.
 bool lacks_verbs(const Root& root) {
+  if (is_container(root) && !root.names_in("sys/class/infiniband_verbs").empty()) return read_verbs_files(root).empty();
   return root.exists("sys/class/infiniband") && is_unloaded(root, "ib_uverbs", "infiniband_verbs") &&
          root.text_of("proc/modules").find("ib_core ") != std::string::npos;
 }

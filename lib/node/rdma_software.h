@@ -44,7 +44,7 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
                                           const std::vector<std::string>& kernel_options);
 
 // Whether the module with the devices by which programs use RDMA (ib_uverbs) is not loaded, as /proc/modules and its
-// class show.
+// class show; in a container, whether it has none of the device files.
 bool lacks_verbs(const Root& root);
 
 // The device files for verbs, by RDMA device.

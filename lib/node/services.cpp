@@ -259,14 +259,9 @@ class ServiceReader {
     return false;
   }
 
-  // A container's process namespace has no threads of the kernel, and its first process is rarely an init: without
-  // limits of their own its processes have those of the first. Left out: the container of fabric-agent itself, and the
-  // first process of a pod whose containers share their processes.
+  // Without limits of their own the processes of a container have those of the first.
   void add_container() {
-    const std::string first = root_.line_of("proc/1/comm");
-    if (first.empty() || first == "systemd" || first == "init" || first == "pause" || first.starts_with("fabric-"))
-      return;
-    if (root_.line_of("proc/2/comm") == "kthreadd") return;
+    if (!is_container(root_)) return;
     JobService& container = service_of(kContainer, JobRole::batch);
     if (!root_.exists("proc/1/limits")) return;
     add_process(container, 1);
@@ -322,6 +317,13 @@ std::string unit_of_cgroup(std::string_view text) {
 
 bool is_known_process(std::string_view comm) {
   return comm == "systemd" || comm == "irqbalance" || contains(kDcbDaemons, comm) || known_service(comm) != nullptr;
+}
+
+bool is_container(const Root& root) {
+  const std::string first = root.line_of("proc/1/comm");
+  if (first.empty() || first == "systemd" || first == "init" || first == "pause" || first.starts_with("fabric-"))
+    return false;
+  return root.line_of("proc/2/comm") != "kthreadd";
 }
 
 Services read_services(const Root& root) { return ServiceReader(root).read(); }

@@ -29,7 +29,11 @@ std::optional<SlurmLimits> read_slurm_limits(const Root& root);
 // a user's session manager. Empty: none, as in "session-3.scope".
 std::string unit_of_cgroup(std::string_view text);
 
-// The unit of JobService for process 1 of a container: the reader is in its process namespace.
+// Whether the tree is that of a container, by its processes: a container's process namespace has no threads of the
+// kernel, and its first process is rarely an init. False for the container of fabric-agent itself, and for a pod whose
+// containers share their processes.
+bool is_container(const Root& root);
+// The unit of JobService for process 1 of a container.
 inline constexpr const char* kContainer = "container";
 
 // Whether a process of this name (comm) is a service's, a user's service manager, a DCBX daemon or irqbalance:

@@ -136,7 +136,7 @@ std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t
 
 // Why jobs must not use the port; empty: they may.
 std::string why_left_out(const Node& node, const Port& port) {
-  if (node.lacks_verbs) return "ib_uverbs is not loaded, without which no program can use RDMA";
+  if (node.lacks_verbs) return "closed to every program: ib_uverbs is not loaded, or this container has no device file";
   if (is_roce(port) && belongs_elsewhere(node, port)) return "netdev in another network namespace";
   if (lacks_device_file(node, port)) return "without a device file in /dev/infiniband, so not given to this container";
   if (const std::string_view why = why_not_by_verbs(port); !why.empty()) return std::string(why);

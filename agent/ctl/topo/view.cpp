@@ -11,6 +11,7 @@
 #include "judge/engine.h"
 #include "judge/platform_view.h"
 #include "nic/capabilities.h"
+#include "node/endpoints.h"
 #include "node/topology.h"
 #include "topology/boxes.h"
 #include "topology/built.h"
@@ -151,19 +152,32 @@ std::string soft_iwarp(const TopoView& view) {
 
 }  // namespace
 
+// Those of the NICs that a program here can open: in a container that sees the devices of the whole host, its own.
+static std::vector<size_t> nics_of_container(const Node& node, const std::vector<size_t>& nics) {
+  std::vector<size_t> out;
+  for (const size_t nic : nics)
+    if (std::ranges::any_of(endpoints_of(node, node.topology.nics[nic]),
+                            [&](const Port* port) { return !lacks_device_file(node, *port); }))
+      out.push_back(nic);
+  return out;
+}
+
 TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap, int64_t wall) {
   const std::vector<std::string> only{"expect", "inventory", "symmetry",   "locality", "pairing",  "planes",
                                       "pcie",   "rate",      "port-state", "acs",      "gpudirect"};
   Report report = run_rules({.now = node, .policy = policy, .no_policy = {}, .wall = wall}, only);
   std::erase_if(report.findings,
                 [](const Finding& finding) { return !is_fault(finding.status) || finding.suppressed; });
+  std::vector<size_t> compute = built_of(node).present_compute();
   Pairing pairing = best_pairing(node.topology, node.ports, recorded_in(node));
+  if (const std::vector<size_t> own = nics_of_container(node, compute); !own.empty() && own.size() < compute.size())
+    pairing = best_pairing(node.topology, own);
   for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu)
     if (is_given_away(node, node.topology.gpus[gpu].pci)) pairing.pairs[gpu] = {};
   return {node,
           node.topology,
           policy,
-          built_of(node).present_compute(),
+          std::move(compute),
           std::move(pairing),
           std::move(report.findings),
           std::move(bootstrap)};

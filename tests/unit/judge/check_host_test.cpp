@@ -217,6 +217,11 @@ TEST(CheckHost, AContainerHasLimitsAndLibrariesOfItsOwn) {
   ASSERT_FALSE(providers.empty());
   EXPECT_TRUE(test::has(providers[0].meaning, "programs of this container")) << providers[0].meaning;
   EXPECT_FALSE(test::has(providers[0].remedy, "modprobe")) << providers[0].remedy;
+  node.now.verbs_files.clear();
+  node.now.lacks_verbs = true;
+  EXPECT_TRUE(test::has(said(node.view(), {"rdma-provider"}), "no uverbs file"))
+      << said(node.view(), {"rdma-provider"});
+  node.now.lacks_verbs = false;
   host.software.verbs.emplace();
   host.services.clear();
   EXPECT_EQ(said(node.view(), {"rdma-provider"}), "") << "the programs of a host may all be in containers";

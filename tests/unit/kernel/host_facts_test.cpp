@@ -585,6 +585,17 @@ TEST(RdmaSoftware, NothingHasLoadedTheModuleForTheFabricManager) {
   EXPECT_EQ(modules(), "") << "unknown";
 }
 
+TEST(RdmaSoftware, AContainerWithoutAnyDeviceFile) {
+  Tree tree;
+  tree.file("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n").folder("sys/class/infiniband");
+  tree.file("proc/1/comm", "systemd\n");
+  EXPECT_FALSE(host::lacks_verbs(tree.root())) << "/dev of a captured host";
+  tree.file("proc/1/comm", "sleep\n");
+  EXPECT_TRUE(host::lacks_verbs(tree.root()));
+  tree.file("dev/infiniband/uverbs0", "");
+  EXPECT_FALSE(host::lacks_verbs(tree.root()));
+}
+
 TEST(RdmaSoftware, NothingHasLoadedTheModuleForVerbs) {
   Tree tree;
   tree.file("proc/modules", "mlx5_ib 1 0 - Live 0x0\nib_core 1 1 mlx5_ib, Live 0x0\n");
