@@ -15,6 +15,7 @@
 #include "node/topology.h"
 #include "topology/boxes.h"
 #include "topology/built.h"
+#include "topology/compute_nics.h"
 
 namespace fabric::ctl {
 
@@ -150,17 +151,17 @@ std::string soft_iwarp(const TopoView& view) {
   return {};
 }
 
-}  // namespace
-
-// Those of the NICs that a program here can open: in a container that sees the devices of the whole host, its own.
-static std::vector<size_t> nics_of_container(const Node& node, const std::vector<size_t>& nics) {
-  std::vector<size_t> out;
-  for (const size_t nic : nics)
-    if (std::ranges::any_of(endpoints_of(node, node.topology.nics[nic]),
-                            [&](const Port* port) { return !lacks_device_file(node, *port); }))
-      out.push_back(nic);
-  return out;
+// In a container that sees the devices of the whole host, its own of these NICs: those that a program here can open.
+std::vector<size_t> nics_of_container(const Node& node, std::vector<size_t> nics) {
+  std::erase_if(nics, [&](size_t nic) {
+    const auto ports = endpoints_of(node, node.topology.nics[nic]);
+    const auto is_closed = [&](const Port* port) { return lacks_device_file(node, *port); };
+    return !ports.empty() && std::ranges::all_of(ports, is_closed);
+  });
+  return nics;
 }
+
+}  // namespace
 
 TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap, int64_t wall) {
   const std::vector<std::string> only{"expect", "inventory", "symmetry",   "locality", "pairing",  "planes",
@@ -170,8 +171,10 @@ TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap
                 [](const Finding& finding) { return !is_fault(finding.status) || finding.suppressed; });
   std::vector<size_t> compute = built_of(node).present_compute();
   Pairing pairing = best_pairing(node.topology, node.ports, recorded_in(node));
-  if (const std::vector<size_t> own = nics_of_container(node, compute); !own.empty() && own.size() < compute.size())
-    pairing = best_pairing(node.topology, own);
+  if (const auto own = nics_of_container(node, compute); !own.empty() && own.size() < compute.size()) {
+    const auto usable = usable_nics(node.topology, node.ports, own);
+    pairing = best_pairing(node.topology, usable.empty() ? own : usable);
+  }
   for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu)
     if (is_given_away(node, node.topology.gpus[gpu].pci)) pairing.pairs[gpu] = {};
   return {node,
