@@ -171,10 +171,8 @@ TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap
                 [](const Finding& finding) { return !is_fault(finding.status) || finding.suppressed; });
   std::vector<size_t> compute = built_of(node).present_compute();
   Pairing pairing = best_pairing(node.topology, node.ports, recorded_in(node));
-  if (const auto own = nics_of_container(node, compute); !own.empty() && own.size() < compute.size()) {
-    const auto usable = usable_nics(node.topology, node.ports, own);
-    pairing = best_pairing(node.topology, usable.empty() ? own : usable);
-  }
+  if (const auto own = nics_of_container(node, compute); !own.empty() && own.size() < compute.size())
+    pairing = best_pairing(node.topology, usable_nics(node.topology, node.ports, own));
   for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu)
     if (is_given_away(node, node.topology.gpus[gpu].pci)) pairing.pairs[gpu] = {};
   return {node,
