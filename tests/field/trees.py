@@ -3613,6 +3613,108 @@ def rental_without_files(tree):
     first_process(tree, 65536)
 
 
+def gke_a3_ultra_pod(tree):
+    """A pod with the eight H200 of an a3-ultragpu-8g: its annotation names seven of the eight RDMA networks, and one of them has MTU 1460."""
+    guest(tree, 'Google', 'Google Compute Engine')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa, ('0x104c', '0x8232'))
+        tree.gpu(below_gpu, bus + 3, 'h200', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa)
+        port = tree.rdma(nic, f'mlx5_{n}', n, 400)
+        name = f'eth{n + 2}' if n < 7 else 'gpu7rdma0'
+        if n < 7:
+            tree.netdev(nic, name, 400, mtu=1460 if n == 3 else 8896)
+        else:
+            os.makedirs(os.path.join(tree.top, nic, 'net'))
+        tree.gids_of_both_versions(port, name, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'0000:0000:0000:0000:0000:ffff:c0a8:{0x80 + n:02x}05')
+    virtual_netdev(tree, 'eth0', mtu=1460)
+    tree.module('nvidia', 'nvidia_uvm', 'nvidia_peermem', 'gve', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'rdma_ucm')
+    first_process(tree, 'unlimited')
+    for n in range(8):
+        tree.file(f'dev/infiniband/uverbs{n}')
+        tree.file(f'dev/nvidia{n}')
+    tree.file('dev/infiniband/rdma_cm')
+
+
+def coreweave_h100(tree):
+    """Healthy: a machine of CoreWeave with eight H100. Eight InfiniBand NICs beside the GPUs, with the names that udev gives, and a BlueField-3 with
+    the network of the host."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
+        infiniband(tree, nic, f'ibp{bus + 4}s0', n, 400)
+        tree.netdev(nic, f'ibp{bus + 4}s0', 400, carrier=False, mtu=4092)
+        tree.files(f'{nic}/net/ibp{bus + 4}s0', type=32, address=f'00:00:10:49:fe:80:00:00:00:00:00:00:58:a2:e1:03:00:00:00:0{n}', speed=-1)
+    above = tree.root(0x9c, 1)
+    for f in range(2):
+        nic = tree.nic(above, 157, 'bluefield', 1, slot=f'00.{f}')
+        port = tree.rdma(nic, f'rocep157s0f{f}', 20 + f, 200, state=('1: DOWN', '3: Disabled') if f else ('4: ACTIVE', '5: LinkUp'))
+        name = f'enp157s0f{f}np{f}' if f else 'enp157s0np0'
+        tree.netdev(nic, name, 200, carrier=not f)
+        if not f:
+            tree.gids_of_both_versions(port, name, 'fe80:0000:0000:0000:5aa2:e1ff:fe00:00ff', '0000:0000:0000:0000:0000:ffff:0ab8:c905')
+    tree.file('proc/net/route', 'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n'
+              'enp157s0np0\t00000000\t01C9B80A\t0003\t0\t0\t100\t00000000\t0\t0\t0')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib')
+    tree.file('proc/1/comm', 'systemd')
+
+
+def exclusive_pod_one_file(tree):
+    """A pod in the exclusive mode of RDMA: two of eight RDMA devices and their netdevs are in its namespace, the device file of one of them is not;
+    the netdev of the other has MTU 1500."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB200 NVL', chassis_asset_tag='OracleCloud.com')
+    names = (0, 1, 2, 3, 5, 6, 7, 8)
+    for n in range(4):
+        numa, domain, gpu = n // 2, (0x00, 0x02, 0x10, 0x12)[n], (0x08, 0x09, 0x18, 0x19)[n]
+        tree.function(grace(tree, numa, gpu, '0x22b2'), f'{gpu:04x}:06:00.0', '0x030200', '0x10de', '0x2941', 'nvidia', numa)
+        above = grace(tree, numa, domain)
+        for f in 0, 1:
+            rail = 2 * n + f
+            nic = tree.function(above, f'{domain:04x}:03:00.{f}', '0x020000', '0x15b3', '0x1023', 'mlx5_core', numa, ('64.0 GT/s PCIe', '16'))
+            if rail in (2, 3):
+                port = tree.rdma(nic, f'mlx5_{names[rail]}', names[rail], 400)
+                tree.netdev(nic, f'rdma{rail}', 400, mtu=1500 if rail == 2 else 4220)
+                tree.gids_of_both_versions(port, f'rdma{rail}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{rail:04x}', f'fdd2:0010:0000:000{rail}:5aa2:e1ff:fe00:{rail:04x}')
+            else:
+                for kind in 'net', 'infiniband':
+                    os.makedirs(os.path.join(tree.top, nic, kind))
+    tree.file('dev/infiniband/uverbs0')
+    tree.file('dev/infiniband/rdma_cm')
+    virtual_netdev(tree, 'eth0', mtu=8950)
+    tree.file('sys/module/ib_core/parameters/netns_mode', 'N')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs', 'rdma_ucm')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  570.172.08  Release Build')
+    first_process(tree, 'unlimited')
+
+
+def ib_vfs_without_guid(tree):
+    """A node of Kubernetes with two InfiniBand NICs and two virtual functions of each, which the operator has made without GUIDs."""
+    for n in range(2):
+        bus = 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, n)
+        tree.gpu(below_gpu, bus + 3, 'h200', n)
+        pf = tree.nic(below_nic, bus + 4, 'mlx5', n, kind='0x020700')
+        tree.files(pf, sriov_numvfs=2, sriov_totalvfs=16)
+        infiniband(tree, pf, f'mlx5_{n}', n, 400)
+        tree.netdev(pf, f'ibp{bus + 4}s0', 400, mtu=2044)
+        tree.files(f'{pf}/net/ibp{bus + 4}s0', type=32, address=f'00:00:10:49:fe:80:00:00:00:00:00:00:58:a2:e1:03:00:00:00:0{n}')
+        for v in range(2):
+            vf = tree.function(below_nic, f'0000:{bus + 4:02x}:00.{1 + v}', '0x020700', '0x15b3', '0x101e', 'mlx5_core', n, ('Unknown', '0'))
+            tree.link(f'{vf}/physfn', pf)
+            tree.link(f'{pf}/virtfn{v}', vf)
+            number = 10 + 2 * n + v
+            port = tree.rdma(vf, f'mlx5_{number}', number, 10, layer='InfiniBand', state=('1: DOWN', '3: Disabled'))
+            tree.files(port, lid='0xffff', sm_lid='0x0')
+            tree.files(os.path.dirname(os.path.dirname(port)), node_guid='0000:0000:0000:0000')
+            tree.netdev(vf, f'ibp{bus + 4}s0v{v}', 10, carrier=False, mtu=2044)
+            tree.files(f'{vf}/net/ibp{bus + 4}s0v{v}', type=32, address='00:00:00:47:fe:80:00:00:00:00:00:00:00:00:00:00:00:00:00:00', speed=-1)
+    tree.file('proc/1/comm', 'systemd')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib')
+
+
 def write(name, folder):
     tree = Tree(folder)
     globals()[name.replace('-', '_')](tree)
