@@ -6,7 +6,6 @@
 #include "judge/platform_view.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
-#include "judge/unseen.h"
 #include "nic/capabilities.h"
 #include "node/endpoints.h"
 #include "node/machine.h"
@@ -18,6 +17,11 @@ namespace fabric {
 namespace {
 
 bool has_rdma(const View& view) { return !view.now.ports.empty(); }
+
+// Whether the reader is in a container: its limits and libraries are those of the jobs there.
+bool is_in_container(const View& view) {
+  return view.now.host && contains(view.now.host->services, host::kContainer, &JobService::unit);
+}
 
 // On a machine for GPU jobs over RDMA a slow CPU setting costs more than the power it saves. In a guest the host
 // controls frequency, idle states and clocks.
@@ -871,7 +875,7 @@ Finding no_library_finding(const View& view) {
 }
 
 void ask_rdma_provider(const View& view, Findings& findings) {
-  if (view.now.lacks_verbs && is_container(view.now)) {
+  if (view.now.lacks_verbs && is_in_container(view)) {
     findings.push_back(bad(
         view.now.topology.gpus.empty() ? Status::unknown : Status::warning, kHostSubject,
         "no uverbs file in /dev/infiniband", "the device files of the container's NICs",
@@ -896,7 +900,7 @@ void ask_rdma_provider(const View& view, Findings& findings) {
   add_missing_files(view, findings);
   if (!view.now.host || !view.now.host->software.verbs) return;
   const VerbsLibrary& library = *view.now.host->software.verbs;
-  const bool in_container = is_container(view.now);
+  const bool in_container = is_in_container(view);
   if (library.folders.empty() && library.providers.empty()) {
     if (in_container && !view.now.verbs_files.empty()) findings.push_back(no_library_finding(view));
     return;

@@ -272,7 +272,7 @@ class ServiceReader {
       const auto columns = words(line);
       if (columns.size() != 2 || columns[0] != "CapEff:") continue;
       if (const auto effective = parse_number<uint64_t>(columns[1], 16); effective && (*effective & kIpcLock) != 0)
-        for (JobProcess& each : container.processes) each.limits.memlock = ResourceLimit{kNoLimit, kNoLimit};
+        for (JobProcess& each : container.processes) each.limits.memlock = ResourceLimit{};
     }
   }
 
