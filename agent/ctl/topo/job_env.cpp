@@ -438,6 +438,7 @@ bool are_declared_planes(const TopoView& view, const Pair& pair) {
 // virtual functions of one card (NCCL_IB_MERGE_VFS, on by default; ncclIbGetPciPath() in src/transport/net_ib). In a
 // virtual machine cards of their own may be on one bus.
 void add_nccl_functions(EnvFile& out, const TopoView& view, const JobPorts& job) {
+  if (!view.topology.is_guest()) return;
   std::map<std::string, std::map<std::string, const Nic*, NaturalLess>> buses;  // the first NIC of each card
   for (const Port* port : job.active)
     if (const Nic* nic = nic_at(view.topology, port->pci); nic != nullptr)

@@ -857,6 +857,8 @@ TEST(JobEnv, CardsOnOneBusOfAGuestAreKeptApart) {
     nics[i].pci = "0000:00:1" + std::to_string(i) + ".0";
     node.now.ports[i].pci = nics[i].pci;
   }
+  EXPECT_FALSE(has(printed_for(node, "nccl"), "NCCL_IB_MERGE_VFS")) << "functions of one card, whose GUID is not known";
+  node.now.topology.hypervisor = "Cloud Hypervisor";
   EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_IB_MERGE_VFS=0\n")) << printed_for(node, "nccl");
   for (Nic& nic : nics) nic.card = "5aa2:e103:0000:0001";  // virtual functions of one card
   EXPECT_FALSE(has(printed_for(node, "nccl"), "NCCL_IB_MERGE_VFS")) << printed_for(node, "nccl");
