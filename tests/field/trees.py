@@ -3715,6 +3715,55 @@ def ib_vfs_without_guid(tree):
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib')
 
 
+def oci_gb300_nine(tree):
+    """A BM.GPU.GB300.4 of Oracle Cloud: four ports for the cluster network, of which one has half of its rate and one no address; the front end is a
+    ConnectX-7 whose second port is not provisioned."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB300 NVL', chassis_asset_tag='OracleCloud.com')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f')
+    for n in range(4):
+        numa, domain, gpu = n // 2, (0x00, 0x02, 0x10, 0x12)[n], (0x08, 0x09, 0x18, 0x19)[n]
+        tree.function(grace(tree, numa, gpu, '0x22b2'), f'{gpu:04x}:06:00.0', '0x030200', '0x10de', '0x31c2', 'nvidia', numa)
+        nic = tree.function(grace(tree, numa, domain), f'{domain:04x}:03:00.0', '0x020000', '0x15b3', '0x1023', 'mlx5_core', numa, ('64.0 GT/s PCIe', '16'))
+        rate = 400 if n == 1 else 800
+        port = tree.rdma(nic, f'mlx5_{n}', n, rate)
+        tree.netdev(nic, f'rdma{n}', rate, mtu=4220)
+        texts = [f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'fdd2:0010:0000:000{n}:5aa2:e1ff:fe00:{n:04x}']
+        tree.gids_of_both_versions(port, f'rdma{n}', *texts[:1 if n == 3 else 2])
+    above = grace(tree, 0, 6)
+    for f in range(2):
+        nic = tree.function(above, f'0006:01:00.{f}', '0x020000', '0x15b3', '0x1021', 'mlx5_core')
+        port = tree.rdma(nic, f'mlx5_{4 + f}', 4 + f, 200, state=('1: DOWN', '3: Disabled') if f else ('4: ACTIVE', '5: LinkUp'))
+        tree.netdev(nic, f'eth{f}', 200, carrier=not f)
+        if not f:
+            tree.gids_of_both_versions(port, 'eth0', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:00ff', '0000:0000:0000:0000:0000:ffff:0a00:0005')
+    tree.module('nvidia', 'mlx5_core', 'mlx5_ib', 'ib_uverbs')
+    tree.file('proc/1/comm', 'systemd')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.95.05  Release Build')
+
+
+def mi300x_thor2_pod(tree):
+    """A pod with eight MI300X and a virtual function of each Thor 2: one has no netdev of the pod and the file of its device, one is 200 Gb/s."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+        nic = tree.function(below_nic, f'0000:{bus + 4:02x}:00.2', '0x020000', '0x14e4', '0x1819', 'bnxt_en', numa, ('Unknown', '0'))
+        rate = 200 if n == 2 else 400
+        port = tree.rdma(nic, f'bnxt_re{n}', n, rate)
+        if n == 5:
+            os.makedirs(os.path.join(tree.top, nic, 'net'))
+        else:
+            tree.netdev(nic, f'net{n + 1}', rate)
+        tree.gids_of_both_versions(port, f'net{n + 1}' if n != 5 else 'ens6v0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}',
+                                   f'0000:0000:0000:0000:0000:ffff:0a0{n}:0105')
+        tree.file(f'dev/infiniband/uverbs{n}')
+    tree.file('dev/infiniband/rdma_cm')
+    virtual_netdev(tree, 'eth0', mtu=1450)
+    tree.module('bnxt_en', 'bnxt_re', 'amdgpu', 'ib_core', 'ib_uverbs', 'rdma_ucm')
+    tree.file('proc/kallsyms', '0000000000000000 T ib_register_peer_memory_client\t[ib_core]')
+    first_process(tree, 'unlimited')
+
+
 def write(name, folder):
     tree = Tree(folder)
     globals()[name.replace('-', '_')](tree)
