@@ -218,6 +218,18 @@ std::optional<Finding> full_table_finding(const View& view, const Port& port) {
                  port.rdma + "/ports/" + to_text(port.number) + "/gids/*");
 }
 
+// A container with the device files of equal NICs for GPUs, and with the netdevs of most of them, but not of this one.
+// (A mount of the host's /dev/infiniband gives all files, whatever networks the container has.)
+bool lacks_network(const View& view, const Port& port) {
+  const auto has_file = [&](const Port& each) { return view.now.verbs_files.contains(each.rdma); };
+  if (!has_file(port) || !belongs_elsewhere(view.now, port) || !is_container(view.now)) return false;
+  size_t with = 0, without = 0;
+  for (const Port& other : view.now.ports)
+    if (other.pci_id == port.pci_id && is_endpoint(other) && has_file(other))
+      ++(belongs_elsewhere(view.now, other) ? without : with);
+  return with > without && !has_other_purpose(view, port);
+}
+
 // A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
 std::optional<Finding> ask_gid(const View& view, const Port& port) {
   if (!is_active(port) || !is_roce(port)) return std::nullopt;
@@ -236,6 +248,14 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
         "NIC in the same network namespace, and without one no queue pair connects.",
         "Give the pod a second network with a netdev of this NIC: a macvlan on it, or a virtual function (Multus "
         "with the CNI plugin macvlan or SR-IOV). A device plugin that shares the NIC adds its device file alone.");
+  if (lacks_network(view, port))
+    return bad(
+        Status::warning, port.id(), "none in this network namespace: its netdev is in another", expected,
+        "This container has the device file of the NIC, and not its netdev, unlike most equal NICs: without a GID here "
+        "no program can use it. The GPU next to it has another NIC, or its rank hangs.",
+        "Give the pod a network for each NIC: compare its list of networks (annotations k8s.v1.cni.cncf.io/networks or "
+        "networking.gke.io/interfaces, resource claims) with its device files. If the NIC is not for this pod, take "
+        "its file from it.");
   if (belongs_elsewhere(view.now, port))
     return good(port.id(), "none in this network namespace: its netdev is in another", expected);
   if (!serves_jobs(view.now, port) || lacks_address(view, port)) return std::nullopt;
@@ -277,7 +297,7 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                "As root: devlink dev eswitch show pci/" + port.pci + ". If the mode is legacy: ip link set " +
                    port.netdev + " up, and configure an IP address: " + give_address);
   const Ipv6Note ipv6 = note_on_ipv6(view, port);
-  const std::string first_steps = cloud_addresses(view.now.topology) + ipv6.fix;
+  const std::string first_steps = source_of_addresses(view.now, port) + ipv6.fix;
   const bool twin_has_gid = std::ranges::any_of(view.now.ports, [&](const Port& other) {
     return &other != &port && are_twins(other, port) && std::ranges::any_of(other.gids, is_routable_v2);
   });
@@ -326,7 +346,8 @@ constexpr Rule kGid{
         "shifts the indexes of the others. A GID whose netdev is in another network namespace, or a tunnel (VXLAN, "
         "GENEVE), does not count. All network namespaces share the table of a port: if it is full, the address of "
         "another pod gets no GID. A "
-        "container whose RDMA ports have neither a netdev nor a GID can use none of them.",
+        "container whose RDMA ports have neither a netdev nor a GID can use none of them; one that has the netdevs of "
+        "most equal NICs, and the device file alone of another, lacks a network.",
     .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
     .fix =
         "Configure an IPv4 address or a global IPv6 address on the netdev. Give a container a netdev of the NIC "

@@ -10,12 +10,18 @@
 #include "node/endpoints.h"
 #include "node/machine.h"
 #include "node/rdma_software.h"
+#include "node/services.h"
 
 namespace fabric {
 
 namespace {
 
 bool has_rdma(const View& view) { return !view.now.ports.empty(); }
+
+// Whether the reader is in a container: its limits and libraries are those of the jobs there.
+bool is_in_container(const View& view) {
+  return view.now.host && contains(view.now.host->services, host::kContainer, &JobService::unit);
+}
 
 // On a machine for GPU jobs over RDMA a slow CPU setting costs more than the power it saves. In a guest the host
 // controls frequency, idle states and clocks.
@@ -24,9 +30,10 @@ bool has_gpus_and_rdma(const View& view) { return has_rdma(view) && !view.now.to
 // A resource limit that jobs inherit from the service that starts them: the limit of its running processes, and the
 // limit of its unit files, which applies from its next start.
 struct JobLimit {
-  const char* drop_in;  // name of the file to write: "memlock.conf"
-  const char* line;     // to write into it: "LimitMEMLOCK=infinity"
-  const char* by_hand;  // the fix for a process without a unit
+  const char* drop_in;       // name of the file to write: "memlock.conf"
+  const char* line;          // to write into it: "LimitMEMLOCK=infinity"
+  const char* by_hand;       // the fix for a process without a unit
+  const char* of_container;  // the fix for a container
   std::optional<LimitSetting> JobService::*file;
   std::optional<ResourceLimit> ProcessLimits::*process;
   uint64_t ResourceLimit::*counts;            // soft or hard
@@ -35,6 +42,7 @@ struct JobLimit {
 
 // The persistent fix, and its activation. Files of packages and for all services (system.conf, service.d) stay as is.
 Fix persistent_fix(const JobService& service, const JobLimit& limit) {
+  if (service.unit == host::kContainer) return limit.of_container;
   if (service.file.empty()) return std::string(limit.by_hand) + ", or from a unit with " + limit.line;
   const std::string restart = "Then restart " + service.unit;
   const Step command(Work::service, ": systemctl daemon-reload && systemctl restart " + service.unit);
@@ -123,6 +131,10 @@ bool is_enough_memlock(const View& view, const ResourceLimit& limit) {
 constexpr JobLimit kMemlockLimit{.drop_in = "memlock.conf",
                                  .line = "LimitMEMLOCK=infinity",
                                  .by_hand = "Start it with ulimit -l unlimited",
+                                 .of_container =
+                                     "Start the container with --ulimit memlock=-1 (docker, podman), or with the "
+                                     "capability IPC_LOCK (securityContext.capabilities.add of a pod). Without either "
+                                     "it has the limit of its runtime: LimitMEMLOCK=infinity for containerd or crio.",
                                  .file = &JobService::memlock,
                                  .process = &ProcessLimits::memlock,
                                  .counts = &ResourceLimit::soft,
@@ -145,6 +157,10 @@ Finding memlock_finding(const View& view, const JobService& service, const JobPr
     low = Status::critical;
     meaning = "Jobs inherit the memlock limit of this service.";
   }
+  if (service.unit == host::kContainer) {
+    low = Status::warning;
+    meaning = "The processes of this container have this memlock limit, and no CAP_IPC_LOCK.";
+  }
   meaning +=
       " Beyond it ibv_reg_mr fails with ENOMEM (\"Cannot allocate memory\"). limits.conf does not apply to services.";
   return job_limit_finding(service, process, kMemlockLimit, {observed, expected, meaning}, low,
@@ -156,6 +172,8 @@ void ask_memlock(const View& view, Findings& findings) {
   if (!view.now.host || !has_rdma(view)) return;
   for (const JobService& service : view.now.host->services) {
     const JobProcess* process = most_limited(service, kMemlockLimit);
+    const bool may_use_rdma = !view.now.verbs_files.empty() || view.now.lacks_verbs;
+    if (service.unit == host::kContainer && !may_use_rdma) continue;
     if (!service.processes.empty() && (process != nullptr || !view.now.host->processes_hidden))
       findings.push_back(memlock_finding(view, service, process));
   }
@@ -171,7 +189,8 @@ constexpr Rule kMemlock{
         "RDMA pins its memory, and the kernel counts pinned memory against RLIMIT_MEMLOCK. Jobs inherit the limit of "
         "the service that starts them (slurmd, pbs_mom, containerd, ...). Limits in limits.conf apply to logins only. "
         "The limit of the running process counts; a changed unit applies after daemon-reload and restart. Services "
-        "that ask another service to start containers (dockerd, kubelet) are listed only.",
+        "that ask another service to start containers (dockerd, kubelet) are listed only. In a container that has RDMA "
+        "devices the limit of its first process counts, unless it has CAP_IPC_LOCK.",
     .inspect = "grep 'Max locked' /proc/PID/limits; systemctl show -p LimitMEMLOCK UNIT",
     .fix = "systemctl edit UNIT, and write [Service] and LimitMEMLOCK=infinity; systemctl restart UNIT",
     .limits = {&kEnoughMemory},
@@ -295,6 +314,9 @@ void ask_nofile(const View& view, Findings& findings) {
     JobLimit limit{.drop_in = "nofile.conf",
                    .line = "LimitNOFILE=1024:524288",  // programs with select(2) need a soft limit of 1024
                    .by_hand = "Start it with ulimit -Hn 131072",
+                   .of_container =
+                       "Start the container with --ulimit nofile=1048576 (docker, podman). A pod has the limit of its "
+                       "runtime: LimitNOFILE of containerd or crio.",
                    .file = &JobService::nofile,
                    .process = &ProcessLimits::nofile,
                    .counts = &ResourceLimit::hard,
@@ -305,6 +327,7 @@ void ask_nofile(const View& view, Findings& findings) {
       limit.line = "LimitNOFILE=131072";
       meaning = "Jobs inherit the limit of open files of this service.";
     }
+    if (service.unit == host::kContainer) meaning = "The processes of this container have this limit of open files.";
     meaning +=
         " Large jobs need a descriptor for each connection, queue and shared segment. Beyond the limit NCCL, MPI and "
         "data loaders fail with \"Too many open files\" (EMFILE); small jobs run well.";
@@ -724,20 +747,23 @@ std::string rdma_driver_of(const std::string& kernel_driver) {
 
 // nullopt: unknown.
 std::optional<Finding> provider_finding(const VerbsLibrary& library, const Port& port, const VerbsProvider& provider,
-                                        const RdmaCm& rdma_cm) {
+                                        const RdmaCm& rdma_cm, bool in_container) {
   std::string name(provider.name);
   if (!library.providers.contains(name) && library.providers.contains(std::string(provider.former)))
     name = provider.former;
   const auto usual = usual_version(library, name);
   const std::string driver = port.kernel_driver, folders = joined(library.folders),
-                    effect = ": programs of this host do not see " + port.rdma +
+                    place = in_container ? "this container" : "this host",
+                    effect = ": programs of " + place + " do not see " + port.rdma +
                              ", although the kernel has it and its port may be ACTIVE. NCCL, MPI and UCX use TCP, or "
-                             "fail. Programs in containers use the libibverbs of their image.";
-  std::string install =
-      "Install libibverbs and its providers of one release: ibverbs-providers (Debian, Ubuntu), libibverbs "
+                             "fail." +
+                             (in_container ? "" : " Programs in containers use the libibverbs of their image.");
+  std::string install = in_container ? "In the image of the container, install" : "Install";
+  install +=
+      " libibverbs and its providers of one release: ibverbs-providers (Debian, Ubuntu), libibverbs "
       "(Red Hat, SUSE), or the bundle of the NIC's vendor for this release of the distribution. Verify: "
       "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo shows why a provider is not used";
-  if (!rdma_cm.is_loaded)
+  if (!rdma_cm.is_loaded && !in_container)
     install +=
         ". Programs that connect by rdma_cm (SPDK, rping) also need the module rdma_ucm, which is not loaded: modprobe "
         "rdma_ucm";
@@ -854,7 +880,7 @@ void add_connection_manager(const View& view, Findings& findings) {
                     who = "programs that connect by rdma_cm (SPDK, rping, ib_write_bw -R, libfabric's verbs)",
                     expected = "rdma_ucm loaded";
   // The files of a container are those of its image.
-  const bool is_wanted = !cm.wanted_by.empty() && !contains(view.now.topology.nics, true, &Nic::netdev_elsewhere);
+  const bool is_wanted = !cm.wanted_by.empty() && !is_in_container(view);
   if (iwarp == nullptr && !is_wanted) {
     findings.push_back(good(kHostSubject, observed + ": " + who + " fail with \"No such device\"; NCCL needs none",
                             "rdma_ucm, if programs connect by rdma_cm"));
@@ -872,7 +898,29 @@ void add_connection_manager(const View& view, Findings& findings) {
   findings.push_back(bad(Status::warning, kHostSubject, observed, expected, meaning, std::move(fix)));
 }
 
+// An image with the C library and without libibverbs: the container was given RDMA devices in vain.
+Finding no_library_finding(const View& view) {
+  return bad(
+      Status::warning, kHostSubject, "no libibverbs.so.1 in the folders of libraries", "libibverbs and its providers",
+      "NCCL loads libibverbs.so.1 by its name. Without it NCCL finds no RDMA device and uses TCP sockets, although "
+      "this container has the device files of " +
+          counted(view.now.verbs_files.size(), "RDMA device") + ".",
+      "Install in the image: libibverbs1 ibverbs-providers (Debian, Ubuntu), or libibverbs (Red Hat, SUSE). "
+      "Verify: ldconfig -p | grep libibverbs; ibv_devices");
+}
+
 void ask_rdma_provider(const View& view, Findings& findings) {
+  if (view.now.lacks_verbs && is_in_container(view)) {
+    findings.push_back(bad(
+        view.now.topology.gpus.empty() ? Status::unknown : Status::warning, kHostSubject,
+        "no uverbs file in /dev/infiniband", "the device files of the container's NICs",
+        "No program in this container can open an RDMA device, although /sys shows those of the host: NCCL, MPI and "
+        "UCX use TCP, or fail.",
+        "Start the container with --device for /dev/infiniband/rdma_cm and the uverbs file of each of its NICs. A pod "
+        "asks for the resource of a device plugin, or claims devices (DRA). If the host has no file either, it has not "
+        "loaded ib_uverbs."));
+    return;
+  }
   if (view.now.lacks_verbs) {
     findings.push_back(bad(
         view.now.topology.gpus.empty() ? Status::unknown : Status::critical, kHostSubject,
@@ -887,12 +935,17 @@ void ask_rdma_provider(const View& view, Findings& findings) {
   add_missing_files(view, findings);
   add_connection_manager(view, findings);
   if (!view.now.host || !view.now.host->software.verbs) return;
+  const VerbsLibrary& library = *view.now.host->software.verbs;
+  const bool in_container = is_in_container(view);
+  if (library.folders.empty() && library.providers.empty()) {
+    if (in_container && !view.now.verbs_files.empty()) findings.push_back(no_library_finding(view));
+    return;
+  }
   std::set<std::string> seen;
   for (const Port& port : view.now.ports) {
-    const VerbsLibrary& library = *view.now.host->software.verbs;
     const VerbsProvider provider = host::provider_of(library, port.kernel_driver, port.rdma);
     if (!is_endpoint(port) || provider.name.empty() || !seen.insert(port.rdma).second) continue;
-    if (auto finding = provider_finding(library, port, provider, view.now.rdma_cm))
+    if (auto finding = provider_finding(library, port, provider, view.now.rdma_cm, in_container))
       findings.push_back(std::move(*finding));
   }
 }
@@ -909,9 +962,11 @@ constexpr Rule kRdmaProvider{
         "programs do not see the device, although its port is ACTIVE. The version of most providers counts as that of "
         "libibverbs. A provider also supports only some ABI versions of its driver (abi_version); its file contains "
         "the range. Not judged if the range cannot be read. Judged if the host has providers; those in the images of "
-        "containers are not seen. Without the module ib_uverbs no program sees any RDMA device. A device file that "
+        "containers are seen in the container alone, where a missing libibverbs is reported as well. Without the "
+        "module ib_uverbs no program sees any RDMA device. A device file that "
         "fewer users may open than those of other devices is reported; in a container with a network namespace of its "
-        "own, also a device without a file whose netdev the container has. Without the module rdma_ucm, or its file "
+        "own, also a device without a file whose netdev the container has, and a container without any file. Without "
+        "the module rdma_ucm, or its file "
         "rdma_cm, programs cannot connect by rdma_cm: listed, and reported if a file of the host has it loaded at each "
         "start, or a port has iWARP.",
     .inspect =

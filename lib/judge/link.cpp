@@ -205,16 +205,19 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
       }))
     return good(port.id(), observed + " (see mtu)", expected);
   std::string first = "Set mtu = 9000 in the policy (4192 at least, on the whole path, the switch included). ",
-              then = "Until then";
-  if (is_virtual(port)) {
+              then = "Until then, when";
+  const Port* physical = is_virtual(port) ? physical_of(view.now, port) : nullptr;
+  if (physical != nullptr && physical->qos.mtu && roce_mtu(*physical->qos.mtu) >= kLargestPathMtu) {
+    first = "Its physical function has MTU " + to_text(*physical->qos.mtu) + ", which allows it. ";
+    then = "When";
+  } else if (is_virtual(port)) {
     const std::string place = place_of_physical(view, port);
     first =
         (place.empty() ? "Raise" : place + ": raise") + " the MTU of its physical function first, which limits it. ";
-    then = "Then";
+    then = "Then, when";
   }
-  Fix remedy{
-      first,
-      {Work::ends_jobs | Work::when_idle, then + ", when no job runs:\nip link set dev " + port.netdev + " mtu 9000"}};
+  Fix remedy{first,
+             {Work::ends_jobs | Work::when_idle, then + " no job runs:\nip link set dev " + port.netdev + " mtu 9000"}};
   return bad(Status::warning, port.id(), observed, expected,
              "RoCE cuts messages into packets of " + to_text(reached) +
                  " bytes instead of 4096: more packets, lower throughput.",

@@ -7,6 +7,7 @@
 #include "judge/port_state.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
+#include "judge/unseen.h"
 #include "kernel/netlink/rtnl.h"
 #include "node/endpoints.h"
 
@@ -102,16 +103,23 @@ Ipv6Note note_on_ipv6(const View& view, const Port& port) {
           "For IPv6, first: sysctl -w " + variable + "=0. "};
 }
 
-std::string cloud_addresses(const Topology& topology) {
+std::string source_of_addresses(const Node& node, const Port& port) {
   // docs.oracle.com, "Cluster Networks with Instance Pools"; cloud.google.com, "Guest agent".
   constexpr std::pair<std::string_view, std::string_view> kPrograms[]{
       {"Oracle Cloud",
        "Oracle Cloud Agent configures the addresses of the cluster network: enable its plugins Compute HPC RDMA "
        "Authentication and Compute HPC RDMA Auto-Configuration for the instance."},
       {"Google Cloud", "the guest agent configures the addresses: systemctl status google-guest-agent."}};
+  std::string out;
+  if (is_container(node) && is_virtual(port))
+    out =
+        "A pod gets the addresses of its networks from their CNI plugins: read the IPAM section of this network, and "
+        "whether its pool has free addresses. ";
   for (const auto& [cloud, text] : kPrograms)
-    if (topology.cloud == cloud) return "On " + std::string(cloud) + ", " + std::string(text) + " ";
-  return {};
+    if (node.topology.cloud == cloud)
+      out += (out.empty() ? "On " : "In the network of the host, on ") + std::string(cloud) + ", " + std::string(text) +
+             " ";
+  return out;
 }
 
 bool lacks_address(const View& view, const Port& port) {
@@ -191,7 +199,7 @@ std::optional<Finding> address_finding(const View& view, const Port& port, const
     return bad(Status::critical, port.id(), "no IP address on " + port.netdev, "one, like equal ports",
                "Without an address the port has no routable GID: every collective over this rail fails or hangs." +
                    ipv6.meaning,
-               cloud_addresses(view.now.topology) + ipv6.fix + "ip address add ADDRESS/PREFIX dev " + port.netdev +
+               source_of_addresses(view.now, port) + ipv6.fix + "ip address add ADDRESS/PREFIX dev " + port.netdev +
                    "; then correct the network configuration: networkctl status " + port.netdev);
   }
   if (addresses->empty()) return std::nullopt;

@@ -45,8 +45,8 @@ struct Ipv6Note {
 };
 Ipv6Note note_on_ipv6(const View& view, const Port& port);
 
-// "On Oracle Cloud, ... ": which program of the cloud gives the ports their addresses; empty: no cloud that is known.
-std::string cloud_addresses(const Topology& topology);
+// Which program gives the port its addresses: "On Oracle Cloud, ... ", in a pod that of its network. Empty: unknown.
+std::string source_of_addresses(const Node& node, const Port& port);
 
 bool is_ipv4(const Gid& gid);
 // The GID belongs to the port's netdev or a VLAN of it ("ens1.100", "vlan100"), not to a macvlan, which containers

@@ -426,10 +426,13 @@ std::optional<Finding> ask_gpudirect(const View& view) {
       if (auto finding = client_processor_finding(view.now, pairs, driver + ": " + ways)) return finding;
       return good(kHostSubject, driver + ": " + ways, expected);
     }
-    return bad(Status::warning, kHostSubject, driver + ", closed kernel module, without nvidia_peermem", expected,
-               kNoGpuDirect,
-               "modprobe nvidia_peermem && echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf; or install "
-               "NVIDIA's open kernel modules.");
+    return bad(
+        Status::warning, kHostSubject, driver + ", closed kernel module, without nvidia_peermem", expected,
+        kNoGpuDirect,
+        "modprobe nvidia_peermem && echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf; or install "
+        "NVIDIA's open kernel modules, which need no nvidia_peermem. modprobe answers \"Invalid argument\" if the "
+        "RDMA drivers have no peer memory interface (grep ib_register_peer_memory_client /proc/kallsyms): those "
+        "of NVIDIA (DOCA-OFED) and of Ubuntu have it.");
   }
   if (!has.amdgpu || !has_gpu(pairs, kAmd)) return std::nullopt;
   // RCCL uses dma-buf if the kernel has both options (rccl, src/misc/rocmwrap.cc), else OFED's peer memory.

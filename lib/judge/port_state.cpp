@@ -416,6 +416,8 @@ std::string perhaps_not_cabled(const View& view, const Port& port) {
 }
 
 Finding port_state_finding(const View& view, const Port& port) {
+  if (!is_roce(port) && belongs_elsewhere(view.now, port) && !view.named.contains(port.id()))
+    return good(port.id(), link_state_text(port) + " (not given to this container)", kUpState);
   const infiniband::Lids* lids = find_in(view.now.network.lids, port.id());
   if (auto finding = lid_finding(port, lids)) return *finding;
   if (auto finding = unknown_or_active(port)) {
@@ -534,7 +536,8 @@ Finding function_state_finding(const View& view, const Port& port) {
              host_is_here = port.role != PortRole::guest_function;
   const Status status =
       host_is_here && !was_up(view, port) && !serves_jobs(view.now, port) ? Status::warning : Status::critical;
-  const std::string set_up = port.netdev.empty() || infiniband ? "" : "ip link set " + port.netdev + " up; ";
+  const bool is_off = !port.netdev.empty() && !infiniband && is_switched_off(port);
+  const std::string set_up = is_off ? "ip link set " + port.netdev + " up; " : "";
   const std::string host = lower(place_of_physical(view, port));
   if (!is_endpoint(port))
     return bad(Status::warning, port.id(), observed, expected,

@@ -9,6 +9,7 @@
 #include "nic/capabilities.h"
 #include "nic/counter_row.h"
 #include "node/endpoints.h"
+#include "node/services.h"
 
 namespace fabric {
 
@@ -32,9 +33,12 @@ constexpr std::string_view kInContainer =
     "Check each container as root, PID being one of its processes: fabric-agentctl check --root /proc/PID/root; or run "
     "fabric-agentctl check in the container. RDMA namespaces: rdma system show; lsns -t net";
 
+}  // namespace
+
 // In a pod: its own devices are here, and the physical functions, of the host, are not; or no NIC of the machine has a
 // netdev here, while on the host at least the one for management has.
 bool is_container(const Node& node) {
+  if (node.host && contains(node.host->services, host::kContainer, &JobService::unit)) return true;
   const std::vector<Nic>& nics = node.topology.nics;
   if (!nics.empty() &&
       std::ranges::all_of(nics, [&](const Nic& nic) { return nic.netdev_elsewhere || is_given_away(node, nic.pci); }))
@@ -42,6 +46,9 @@ bool is_container(const Node& node) {
   return std::ranges::any_of(
       node.ports, [&](const Port& port) { return port.role == PortRole::guest_function && !port.owner.empty(); });
 }
+
+namespace {
+
 constexpr std::string_view kOnHost =
     "Run fabric-agentctl check on the host, which names the devices of its containers. RDMA namespaces: rdma system "
     "show";
@@ -63,10 +70,11 @@ bool has_gid_here(const Node& node, const Port& port) {
 std::optional<Finding> ask_other_namespaces(const View& view) {
   const std::vector<std::string> elsewhere = devices_elsewhere(view.now);
   std::set<std::string> here;
-  std::vector<std::string> without_netdev;
+  std::vector<std::string> without_netdev, not_given;
   bool has_wire = false;  // one of them
   for (const Port& port : view.now.ports) {
     here.insert(port.rdma);
+    if (is_endpoint(port) && !is_roce(port) && belongs_elsewhere(view.now, port)) not_given.push_back(port.id());
     const Nic* nic = nic_at(view.now.topology, port.pci);
     if (nic != nullptr && nic->netdev_elsewhere && port.netdev.empty() && port.link_layer == LinkLayer::ethernet &&
         !has_gid_here(view.now, port))
@@ -102,6 +110,13 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
                     : "Addresses, GIDs and counters of functions whose netdevs are elsewhere are not judged here.",
                 " ");
   }
+  if (!not_given.empty()) {
+    append_item(observed,
+                std::to_string(not_given.size()) + " of " + counted(view.now.ports.size(), "port") +
+                    (not_given.size() == 1 ? " has" : " have") + " no device file here: " + joined(not_given),
+                "; ");
+    append_item(meaning, "This container was not given them: no program in it can open their devices.", " ");
+  }
   if (observed.empty()) return good(kHostSubject, all + ", all in this network namespace", expected);
   return unjudged(kHostSubject, observed, expected, meaning,
                   std::string(is_container(view.now) ? kOnHost : kInContainer));
@@ -111,7 +126,8 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
 
 bool lacks_any_gid(const Node& node) {
   return !node.ports.empty() && is_container(node) && std::ranges::all_of(node.ports, [&](const Port& port) {
-    return is_endpoint(port) && belongs_elsewhere(node, port) && port.gids.empty() && !is_unread(port, PortPart::gids);
+    return is_endpoint(port) && is_roce(port) && belongs_elsewhere(node, port) && port.gids.empty() &&
+           !is_unread(port, PortPart::gids);
   });
 }
 
@@ -125,7 +141,10 @@ constexpr Rule kOtherNamespaces{
         "so. Devices are named by their class infiniband_verbs, which has no namespace, else by the inventory, else by "
         "the PCI function. A port whose own netdev is elsewhere is judged by the GIDs of netdevs above it (macvlan) "
         "that "
-        "are here. Reading a container through /proc/PID/root requires root (CAP_SYS_PTRACE), so no service of "
+        "are here. An InfiniBand or EFA device without a file in /dev/infiniband, where others have theirs, was not "
+        "given "
+        "to this container. Reading a container through /proc/PID/root requires root (CAP_SYS_PTRACE), so no service "
+        "of "
         "fabric-agent does it.",
     .inspect = "rdma system show; lsns -t net; grep . /sys/class/infiniband_verbs/*/ibdev",
     .ask_host = ask_other_namespaces,

@@ -55,8 +55,13 @@ bool is_used_function(const Port& port) {
                              [&](const Gid& gid) { return is_routable_v2(gid) && gid.netdev == port.netdev; });
 }
 
+bool lacks_device_file(const Node& node, const Port& port) {
+  return !node.verbs_files.empty() && !node.verbs_files.contains(port.rdma);
+}
+
 bool belongs_elsewhere(const Node& node, const Port& port) {
-  return is_roce(port) && is_netdev_elsewhere(node, port) &&
+  if (!is_roce(port)) return lacks_device_file(node, port);
+  return is_netdev_elsewhere(node, port) &&
          std::ranges::none_of(port.gids, [&](const Gid& gid) { return is_here(node, port, gid); });
 }
 

@@ -23,7 +23,11 @@ bool is_here(const Node& node, const Port& port, const Gid& gid);
 // Whether this host itself uses the virtual function: it is ACTIVE, with a routable GID of its own netdev. One that
 // waits for a guest or a pod has link-local GIDs alone.
 bool is_used_function(const Port& port);
-// Whether the port's netdev and those of all its GIDs are in other network namespaces: a container or the host has it.
+// Whether no program here can open the device, while it can others: /sys shows a container the devices of the whole
+// host, and /dev/infiniband has the files of those that it was given. False if no file could be seen.
+bool lacks_device_file(const Node& node, const Port& port);
+// Whether a container or the host has the port: of RoCE, its netdev and those of all its GIDs are in other network
+// namespaces; of InfiniBand and EFA, which need no netdev, its device file is not here.
 bool belongs_elsewhere(const Node& node, const Port& port);
 
 // Whether the packets of the RDMA device leave by the netdev that its GIDs name, so that the MTU of this netdev is the

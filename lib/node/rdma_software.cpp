@@ -13,6 +13,7 @@
 #include "nic/capabilities.h"
 #include "node/node.h"
 #include "node/provider_abi.h"
+#include "node/services.h"
 #include "node/topology.h"
 
 namespace fabric::host {
@@ -86,6 +87,27 @@ std::string module_name(std::string_view text) {
   return out;
 }
 
+// Whether a folder of libraries has a file of this name, or with a version after it.
+bool has_library(const Root& root, std::string_view name) {
+  for (const char* folder : kLibraries)
+    for (const std::string& file : root.names_in(folder))
+      if (file.starts_with(name)) return true;
+  return false;
+}
+
+// The providers of these versions in the folders of other libraries, where libibverbs looks for those alone that its
+// configuration lists.
+void add_unlisted(const Root& root, const std::set<unsigned>& versions, VerbsLibrary& out) {
+  for (const char* folder : kLibraries) {
+    size_t files = 0;
+    for (const std::string& file : root.names_in(folder)) {
+      const auto provider = parse_provider(file);
+      if (!provider || !versions.contains(provider->second) || ++files > kMaxFiles) continue;
+      if (!out.providers.contains(provider->first)) out.providers[provider->first].insert(provider->second);
+    }
+  }
+}
+
 }  // namespace
 
 VerbsProvider provider_of(const VerbsLibrary& library, std::string_view kernel_driver, std::string_view device) {
@@ -118,7 +140,10 @@ std::optional<VerbsLibrary> read_verbs_library(const Root& root) {
     }
     if (any) out.folders.push_back("/" + folder);
   }
-  if (out.folders.empty()) return std::nullopt;
+  if (out.folders.empty()) {
+    if (has_library(root, "libc.so.") && !has_library(root, "libibverbs.so")) return out;
+    return std::nullopt;
+  }
 
   const std::string config = "etc/libibverbs.d";
   size_t files = 0;
@@ -148,6 +173,7 @@ std::optional<VerbsLibrary> read_verbs_library(const Root& root) {
           }
     }
   }
+  if (!out.listed.empty()) add_unlisted(root, versions, out);
   read_abis(root, paths, out);
   return out;
 }
@@ -269,8 +295,11 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
   return out;
 }
 
-bool lacks_verbs(const Root& root) {
-  return root.exists("sys/class/infiniband") && is_unloaded(root, kVerbsModule, "infiniband_verbs", kCoreModule);
+bool lacks_verbs(const Kernel& kernel) {
+  if (is_container(kernel.root) && !kernel.root.names_in("sys/class/infiniband_verbs").empty())
+    return read_verbs_files(kernel).empty();
+  return kernel.root.exists("sys/class/infiniband") &&
+         is_unloaded(kernel.root, kVerbsModule, "infiniband_verbs", kCoreModule);
 }
 
 bool is_module_for_rdma(std::string_view module) {

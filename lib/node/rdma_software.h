@@ -23,7 +23,8 @@ namespace fabric::host {
 
 // The providers in the folders where rdma-core and the vendors install them, by the names of the files, and the list of
 // those that libibverbs loads (libibverbs/dynamic_driver.c of rdma-core 65). Also reads the ABI versions of the
-// providers of the present RDMA devices (provider_abi.h). nullopt: none is installed there.
+// providers of the present RDMA devices (provider_abi.h). Without folders: the C library is there, and no libibverbs.
+// nullopt: no provider is installed there.
 std::optional<VerbsLibrary> read_verbs_library(const Root& root);
 
 // The provider for an RDMA device of this kernel driver: that of rdma-core, else the installed or listed one by whose
@@ -45,8 +46,8 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
                                           const std::vector<std::string>& kernel_options);
 
 // Whether the module with the devices by which programs use RDMA (ib_uverbs) is not loaded, as /proc/modules and its
-// class show.
-bool lacks_verbs(const Root& root);
+// class show; in a container, whether it has none of the device files.
+bool lacks_verbs(const Kernel& kernel);
 
 // The device files for verbs, by RDMA device.
 std::map<std::string, VerbsFile> read_verbs_files(const Kernel& kernel);

@@ -116,7 +116,7 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   if (!devices) node.rdma_unread = devices.error().text();
   const std::vector<std::string> names = devices ? *devices : std::vector<std::string>{};
   if (options.topology) {  // of the machine: not once for each device that a scan opens
-    node.lacks_verbs = !names.empty() && host::lacks_verbs(kernel.root);
+    node.lacks_verbs = !names.empty() && host::lacks_verbs(kernel);
     node.verbs_files = host::read_verbs_files(kernel);
     if (!names.empty()) node.rdma_cm = host::read_rdma_cm(kernel, !node.verbs_files.empty());
   }

@@ -232,6 +232,7 @@ class ServiceReader {
       for (const unsigned pid : pids) add_process(service, pid);
     }
 
+    add_container();
     const systemd::Limits defaults = systemd::default_limits(root_);
     for (auto& [name, service] : services_) {
       if (const auto unit = units.find(name)) {
@@ -256,6 +257,23 @@ class ServiceReader {
     for (const std::string_view line : split(status, '\n'))
       if (line.starts_with("NSpid:")) return words(line).size() > 2;
     return false;
+  }
+
+  // Without limits of their own the processes of a container have those of the first.
+  void add_container() {
+    if (!is_container(root_)) return;
+    JobService& container = service_of(kContainer, JobRole::batch);
+    if (!root_.exists("proc/1/limits")) return;
+    add_process(container, 1);
+    // The kernel pins memory beyond the limit for a process with this capability (__ib_umem_get()).
+    constexpr uint64_t kIpcLock = uint64_t{1} << 14;
+    const std::string status = root_.text_of("proc/1/status");
+    for (const std::string_view line : split(status, '\n')) {
+      const auto columns = words(line);
+      if (columns.size() != 2 || columns[0] != "CapEff:") continue;
+      if (const auto effective = parse_number<uint64_t>(columns[1], 16); effective && (*effective & kIpcLock) != 0)
+        for (JobProcess& each : container.processes) each.limits.memlock = ResourceLimit{};
+    }
   }
 
   void add_process(JobService& service, unsigned pid) {
@@ -299,6 +317,13 @@ std::string unit_of_cgroup(std::string_view text) {
 
 bool is_known_process(std::string_view comm) {
   return comm == "systemd" || comm == "irqbalance" || contains(kDcbDaemons, comm) || known_service(comm) != nullptr;
+}
+
+bool is_container(const Root& root) {
+  const std::string first = root.line_of("proc/1/comm");
+  if (first.empty() || first == "systemd" || first == "init" || first == "pause" || first.starts_with("fabric-"))
+    return false;
+  return root.line_of("proc/2/comm") != "kthreadd";
 }
 
 Services read_services(const Root& root) { return ServiceReader(root).read(); }

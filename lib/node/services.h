@@ -29,6 +29,13 @@ std::optional<SlurmLimits> read_slurm_limits(const Root& root);
 // a user's session manager. Empty: none, as in "session-3.scope".
 std::string unit_of_cgroup(std::string_view text);
 
+// Whether the tree is that of a container, by its processes: a container's process namespace has no threads of the
+// kernel, and its first process is rarely an init. False for the container of fabric-agent itself, and for a pod whose
+// containers share their processes.
+bool is_container(const Root& root);
+// The unit of JobService for process 1 of a container.
+inline constexpr const char* kContainer = "container";
+
 // Whether a process of this name (comm) is a service's, a user's service manager, a DCBX daemon or irqbalance:
 // read_services() looks at no other process.
 bool is_known_process(std::string_view comm);
@@ -41,7 +48,8 @@ struct Services {
   std::vector<std::string> unread;  // "limits of slurmd (pid 812): ... (EACCES)"
 };
 // The services that start jobs: unit files, running processes and their limits. Leaves out processes in containers,
-// which have the container's limits. Reads the name of every process once.
+// which have the container's limits; in a container its process 1 stands for all (kContainer). Reads the name of every
+// process once.
 Services read_services(const Root& root);
 
 }  // namespace fabric::host

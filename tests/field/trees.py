@@ -21,7 +21,8 @@ GPUS = {'h100': ('0x10de', '0x2330', '0x030200', 'nvidia'), 'h20': ('0x10de', '0
         'gb10': ('0x10de', '0x2e12', '0x030200', 'nvidia'), 'v100': ('0x10de', '0x1db1', '0x030200', 'nvidia'),
         'b200': ('0x10de', '0x2901', '0x030200', 'nvidia'),
         'mi300x': ('0x1002', '0x74a1', '0x120000', 'amdgpu'), 'mi355x': ('0x1002', '0x75a3', '0x120000', 'amdgpu'),
-        'h200': ('0x10de', '0x2335', '0x030200', 'nvidia'), 'a10g': ('0x10de', '0x2237', '0x030200', 'nvidia')}
+        'h200': ('0x10de', '0x2335', '0x030200', 'nvidia'), 'l40s': ('0x10de', '0x26b9', '0x030200', 'nvidia'),
+        'a2': ('0x10de', '0x25b6', '0x030200', 'nvidia'), 'a10g': ('0x10de', '0x2237', '0x030200', 'nvidia')}
 # Names of the rate file by Gb/s.
 RATES = {10: '10 Gb/sec (4X SDR)', 25: '25 Gb/sec (1X EDR)', 100: '100 Gb/sec (4X EDR)', 200: '200 Gb/sec (4X HDR)', 400: '400 Gb/sec (4X NDR)',
          800: '800 Gb/sec (4X XDR)'}
@@ -3132,6 +3133,535 @@ def kunpeng_ports(tree):
             port = tree.rdma(nic, f'hns_{f // 2}', f // 2, 25)
             tree.gids_of_both_versions(port, f'eno{f + 1}', f'{LINK_LOCAL}:000{f}', f'{MAPPED}:0a0{f}:0105')
     tree.module('hns3', 'hns_roce_hw_v2', 'ib_core', 'ib_uverbs', 'nvidia', 'nvidia_peermem')
+
+
+def efa(tree, nic, name, number, rate, device):
+    """An EFA device with its port: one GID, no netdev."""
+    tree.files(nic, device=device, p2p='NVIDIA')
+    port = tree.rdma(nic, name, number, rate, layer='Unspecified')
+    for index in range(4):
+        os.unlink(tree.path(f'{port}/gids/{index}'))
+    tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{number:04x}', '')
+    return port
+
+
+def p6e_gb200(tree):
+    """Healthy: a p6e-gb200.36xlarge. Four GB200 behind NVLink-C2C, sixteen EFA devices of 100 Gb/s below four other roots, one ENA."""
+    guest(tree, 'Amazon EC2', 'p6e-gb200.36xlarge')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f')
+    for n in range(4):
+        numa, domain = n // 2, (0x00, 0x02, 0x10, 0x12)[n]
+        gpu = (0x08, 0x09, 0x18, 0x19)[n]
+        tree.function(grace(tree, numa, gpu, '0x22b2'), f'{gpu:04x}:01:00.0', '0x030200', '0x10de', '0x2941', 'nvidia', numa)
+        upstream = tree.bridge(grace(tree, numa, domain), f'{domain:04x}:01:00.0', numa, ('0x1d0f', '0x0200'))
+        for which in range(4):
+            below = tree.bridge(upstream, f'{domain:04x}:02:{which:02x}.0', numa, ('0x1d0f', '0x0200'))
+            nic = tree.function(below, f'{domain:04x}:{3 + which:02x}:00.0', '0x020000', *NICS['efa'], numa=numa)
+            name = f'rdmap{3 + which}s0' if domain == 0 else f'rdmaP{domain}p{3 + which}s0'
+            efa(tree, nic, name, 4 * n + which, 100, '0xefa3')
+    ena = tree.function(grace(tree, 0, 6), '0006:01:00.0', '0x020000', '0x1d0f', '0xec20', 'ena', 0, ('Unknown', '0'))
+    tree.netdev(ena, 'enP6p1s0', 200, mtu=9001)
+    tree.module('nvidia', 'efa', 'ena', 'ib_core', 'ib_uverbs')
+
+
+def azure_gb300(tree):
+    """Healthy: an ND GB300 v6 on AKS. Four GPUs; four InfiniBand virtual functions in PCI domains of their own, without netdevs."""
+    guest(tree, 'Microsoft Corporation', 'Virtual Machine')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f')
+    tree.file('proc/sys/kernel/osrelease', '6.14.0-1017-azure-nvidia')
+    for n in range(4):
+        numa, gpu = n // 2, (0x08, 0x09, 0x18, 0x19)[n]
+        tree.function(f'sys/devices/pci{gpu:04x}:00', f'{gpu:04x}:06:00.0', '0x030200', '0x10de', '0x31c2', 'nvidia', numa)
+        domain = 0x101 + n
+        nic = tree.function(f'sys/devices/pci{domain:04x}:00', f'{domain:04x}:00:00.0', '0x020700', '0x15b3', '0x101e', 'mlx5_core', numa, ('64.0 GT/s PCIe', '16'))
+        infiniband(tree, nic, f'mlx5_{n}', n, 800)
+    netvsc = 'sys/devices/LNXSYSTM:00/VMBUS:00/f8b3781b-1e82-4818-a1c3-63d806ec15bb'
+    tree.netdev(netvsc, 'eth0', 100, mtu=1500)
+    tree.module('nvidia', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'ib_umad', 'hv_netvsc')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.105.08  Release Build')
+
+
+def azure_h100_ipoib(tree):
+    """Healthy: an ND H100 v5 on AKS after the installation of OFED: each of the eight InfiniBand functions has an IPoIB netdev, down and without
+    an address, that nobody uses."""
+    for n, port in azure(tree, 'h100', '0x2330', (1, 2, 3, 8, 9, 0xa, 0xb, 0xc), range(0x101, 0x109), [n // 4 for n in range(8)], 400, 'mlx5_{n}'):
+        nic = '/'.join(port.split('/')[:-4])
+        tree.file(f'{nic}/device', '0x101e')
+        name = f'ibP{0x101 + n}s{163413 + n}'
+        tree.netdev(nic, name, 400, carrier=False, mtu=4092)
+        tree.files(f'{nic}/net/{name}', type=32, address=f'00:00:01:48:fe:80:00:00:00:00:00:00:00:15:5d:ff:fd:34:02:{0x83 + n:02x}', speed=-1)
+    tree.file('proc/sys/kernel/osrelease', '5.15.0-1102-azure')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib')
+    netvsc = 'sys/devices/LNXSYSTM:00/VMBUS:00/f8b3781b-1e82-4818-a1c3-63d806ec15bb'
+    tree.netdev(netvsc, 'eth0', 100, mtu=1500)
+
+
+def p5en(tree):
+    """Healthy: a p5en.48xlarge. Below each of four switches two H200 and four EFA devices of 200 Gb/s."""
+    guest(tree, 'Amazon EC2', 'p5en.48xlarge')
+    for n, first in enumerate((0x55, 0x6e, 0x87, 0xa0)):
+        numa, top = n // 2, first - 0x12
+        root = tree.bridge(f'sys/devices/pci0000:{top:02x}', f'0000:{top:02x}:00.0', numa, ('0x1d0f', '0x0200'))
+        upstream = tree.bridge(root, f'0000:{top + 1:02x}:00.0', numa, ('0x1d0f', '0x0200'))
+        ports = [tree.bridge(upstream, f'0000:{top + 2:02x}:{port:02x}.0', numa, ('0x1d0f', '0x0200')) for port in range(6)]
+        for which in range(4):
+            efa(tree, tree.nic(ports[which], first + which, 'efa', numa), f'rdmap{first + which}s0', 4 * n + which, 200, '0xefa2')
+        for which in range(2):
+            tree.gpu(ports[4 + which], first + 4 + which, 'h200', numa)
+    ena = tree.function('sys/devices/pci0000:00', '0000:00:05.0', '0x020000', '0x1d0f', '0xec20', 'ena', 0, ('Unknown', '0'))
+    tree.netdev(ena, 'ens5', 100, mtu=9001)
+    tree.module('nvidia', 'efa', 'ena', 'ib_core', 'ib_uverbs')
+
+
+def oke_gb200_v3(tree):
+    """Healthy: a BM.GPU.GB200-v3.4 of Oracle Cloud. Four GB200; four ConnectX-8 with two functions each, their GIDs from IPv6 addresses; one NIC for
+    the VPC."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB200 NVL', chassis_asset_tag='OracleCloud.com')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f')
+    names = iter((0, 1, 2, 3, 5, 6, 7, 8))
+    for n in range(4):
+        numa, domain, gpu = n // 2, (0x00, 0x02, 0x10, 0x12)[n], (0x08, 0x09, 0x18, 0x19)[n]
+        tree.function(grace(tree, numa, gpu, '0x22b2'), f'{gpu:04x}:06:00.0', '0x030200', '0x10de', '0x2941', 'nvidia', numa)
+        above = grace(tree, numa, domain)
+        for f in 0, 1:
+            name, rail = next(names), 2 * n + f
+            nic = tree.function(above, f'{domain:04x}:03:00.{f}', '0x020000', '0x15b3', '0x1023', 'mlx5_core', numa, ('64.0 GT/s PCIe', '16'))
+            port = tree.rdma(nic, f'mlx5_{name}', name, 400)
+            tree.netdev(nic, f'rdma{rail}', 400, mtu=4220)
+            tree.gids_of_both_versions(port, f'rdma{rail}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{rail:04x}', f'fdd2:0010:0000:000{rail}:5aa2:e1ff:fe00:{rail:04x}')
+    nic = tree.function(grace(tree, 0, 6), '0006:01:00.0', '0x020000', '0x15b3', '0x1021', 'mlx5_core')
+    port = tree.rdma(nic, 'mlx5_4', 4, 200)
+    tree.netdev(nic, 'eth0', 200)
+    tree.gids_of_both_versions(port, 'eth0', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:00ff', '0000:0000:0000:0000:0000:ffff:0a00:0005')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  570.172.08  Release Build')
+
+
+def two_of_four_uverbs(tree):
+    """Healthy: a container on a node with two ConnectX-6 of two InfiniBand ports; it was given the verbs devices of one port of each card."""
+    for card in range(2):
+        above = tree.root(0x20 + 0x40 * card, card)
+        tree.gpu(tree.root(0x10 + 0x40 * card, card), 0x11 + 0x40 * card, 'a100', card, ('16.0 GT/s PCIe', '16'))
+        for f in range(2):
+            nic = tree.nic(above, 0x21 + 0x40 * card, 'mlx5', card, slot=f'00.{f}', kind='0x020700', link=('16.0 GT/s PCIe', '16'))
+            tree.file(f'{nic}/device', '0x101b')
+            infiniband(tree, nic, f'mlx5_{2 * card + f}', 2 * card + f, 200)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs', 'rdma_ucm')
+    virtual_netdev(tree, 'eth0', mtu=1500)
+    tree.file('proc/1/comm', 'bash')
+    for name in 'rdma_cm', 'ucm0', 'ucm2', 'uverbs0', 'uverbs2':
+        tree.file(f'dev/infiniband/{name}')
+
+
+def e810_vfs_no_issm(tree):
+    """Healthy: a node of Kubernetes with E810-XXV, RoCE, and two virtual functions for pods. Intel's RDMA devices have no issm and no umad of a
+    subnet manager."""
+    for n in range(2):
+        tree.gpu(tree.root(0x20 + 0x40 * n, n), 0x21 + 0x40 * n, 'a100', n, link=('16.0 GT/s PCIe', '16'))
+        above, bus = tree.root((0x0c, 0xb4)[n], n), (0x0d, 0xb5)[n]
+        pf = tree.function(above, f'0000:{bus:02x}:00.0', '0x020000', '0x8086', '0x159b', 'ice', n, ('8.0 GT/s PCIe', '8'))
+        tree.files(pf, sriov_numvfs=1, sriov_totalvfs=128)
+        vf = tree.function(above, f'0000:{bus:02x}:01.0', '0x020000', '0x8086', '0x1889', 'iavf', n, ('Unknown', '0'))
+        tree.link(f'{vf}/physfn', pf)
+        tree.link(f'{pf}/virtfn0', vf)
+        for nic, name, netdev, number in ((pf, f'rocep{bus}s0', f'ens{n + 1}f0', n), (vf, f'rocep{bus}s1', f'ens{n + 1}f0v0', 2 + n)):
+            port = tree.rdma(nic, name, number, 25)
+            tree.file(f'{port}/lid', '0x1')
+            tree.netdev(nic, netdev, 25)
+            tree.gids(port, netdev, f'10.5.{number}.1')
+    for n in range(4):
+        tree.file(f'dev/infiniband/uverbs{n}')
+    tree.file('dev/infiniband/rdma_cm')
+    tree.file('proc/1/comm', 'systemd')
+    tree.module('ice', 'iavf', 'irdma', 'ib_core', 'ib_uverbs', 'rdma_ucm', 'nvidia', 'nvidia_peermem')
+
+
+def cloud_hypervisor(tree):
+    """A virtual machine of Cloud Hypervisor with eight H100 and eight InfiniBand virtual functions, all of them on the host bridge's own bus."""
+    guest(tree, 'Cloud Hypervisor', 'cloud-hypervisor')
+    for n in range(8):
+        tree.function('sys/devices/pci0000:00', f'0000:00:{4 + n:02x}.0', '0x030200', '0x10de', '0x2330', 'nvidia', n // 4)
+        nic = tree.function('sys/devices/pci0000:00', f'0000:00:{0x10 + n:02x}.0', '0x020700', '0x15b3', '0x101e', 'mlx5_core', n // 4, ('Unknown', '0'))
+        infiniband(tree, nic, f'mlx5_{n}', n, 400)
+    tree.function('sys/devices/pci0000:00', '0000:00:02.0', '0x020000', '0x1af4', '0x1041', 'virtio-pci', 0, ('Unknown', '0'))
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def h20_four_bonds(tree):
+    """Eight H20 and four ConnectX-7 with two ports in a bond: bond1 has no address, and a member of bond3 has no carrier."""
+    for n, (domain, bus) in enumerate(((0, 0x7f), (0, 0xc7), (1, 0x08), (1, 0xa2))):
+        numa, members = n // 2, []
+        root = tree.bridge(f'sys/devices/pci{domain:04x}:{bus - 4:02x}', f'{domain:04x}:{bus - 4:02x}:01.0', numa, ('0x8086', '0x352a'))
+        upstream = tree.bridge(root, f'{domain:04x}:{bus - 3:02x}:00.0', numa)
+        ports = [tree.bridge(upstream, f'{domain:04x}:{bus - 2:02x}:{port:02x}.0', numa) for port in range(3)]
+        for which in 0, 1:
+            tree.function(ports[1 + which], f'{domain:04x}:{bus + 1 + which:02x}:00.0', '0x030200', '0x10de', '0x2329', 'nvidia', numa)
+        nics = [tree.function(ports[0], f'{domain:04x}:{bus:02x}:00.{f}', '0x020000', *NICS['mlx5'], numa=numa) for f in range(2)]
+        port = tree.rdma(nics[0], f'mlx5_bond_{n}', n, 200)
+        for f, nic in enumerate(nics):
+            name, up = f'ens{n + 1}f{f}np{f}', (n, f) != (3, 1)
+            members.append(name)
+            tree.netdev(nic, name, 200, carrier=up)
+            tree.link(f'{nic}/net/{name}/master', f'sys/devices/virtual/net/bond{n}')
+            tree.files(f'{nic}/net/{name}/bonding_slave', state='active', mii_status='up' if up else 'down')
+            if not up:
+                tree.files(f'{nic}/net/{name}', flags='0x1803', speed=-1)
+        virtual_netdev(tree, f'bond{n}')
+        tree.file(f'sys/devices/virtual/net/bond{n}/speed', 200000 if n == 3 else 400000)
+        tree.files(f'sys/devices/virtual/net/bond{n}/bonding', slaves=' '.join(members), mode='802.3ad 4', xmit_hash_policy='layer3+4 1', mii_status='up',
+                   miimon='100')
+        texts = [f'fe80:0000:0000:0000:0ac0:ebff:feda:000{n}', f'fd03:4514:0080:000{n}:0000:0000:0000:0005']
+        tree.gids_of_both_versions(port, f'bond{n}', *texts[:1 if n == 1 else 2])
+    tree.module('nvidia', 'nvidia_peermem', 'bonding', 'mlx5_core', 'mlx5_ib')
+
+
+def sriov_pf_not_up(tree):
+    """A node of Kubernetes whose operator has made virtual functions: the netdev of the first PF was never set up; the second PF has MTU 9000 and
+    its virtual functions still 1500."""
+    for n in range(2):
+        bus, up = 0x10 * (n + 1), n == 1
+        below_gpu, below_nic = tree.switch(n, 2, n)
+        tree.gpu(below_gpu, bus + 3, 'h100', n)
+        pf = tree.nic(below_nic, bus + 4, 'mlx5', n)
+        tree.files(pf, sriov_numvfs=2, sriov_totalvfs=8)
+        state = ('4: ACTIVE', '5: LinkUp') if up else ('1: DOWN', '3: Disabled')
+        port = tree.rdma(pf, f'mlx5_{n}', n, 400, state=state)
+        tree.netdev(pf, f'ens{n + 1}f0', 400, carrier=up)
+        texts = [f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'0000:0000:0000:0000:0000:ffff:0a01:0{n}05']
+        tree.gids_of_both_versions(port, f'ens{n + 1}f0', *texts[:2 if up else 1])
+        for v in range(2):
+            vf = tree.nic(below_nic, bus + 4, 'mlx5-vf', n, slot=f'00.{1 + v}', link=('Unknown', '0'))
+            tree.link(f'{vf}/physfn', pf)
+            tree.link(f'{pf}/virtfn{v}', vf)
+            number = 2 + 2 * n + v
+            port = tree.rdma(vf, f'mlx5_{number}', number, 400, state=state)
+            tree.netdev(vf, f'ens{n + 1}f0v{v}', 400, carrier=up, mtu=1500 if up else 9000)
+            texts = [f'fe80:0000:0000:0000:5aa2:e1ff:fe01:{number:04x}', f'0000:0000:0000:0000:0000:ffff:0a02:0{number}05']
+            tree.gids_of_both_versions(port, f'ens{n + 1}f0v{v}', *texts[:2 if up else 1])
+    tree.file('proc/1/comm', 'systemd')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def image_without_libibverbs(tree):
+    """A pod on an Arm server with an A2 and a BlueField-2: all verbs devices were mounted, the image has NCCL and no libibverbs, and the limit of
+    locked memory is 64 KiB."""
+    tree.file('proc/sys/kernel/osrelease', '5.15.0-181-generic')
+    tree.gpu(tree.root(0x10), 0x11, 'a2', link=('16.0 GT/s PCIe', '8'))
+    above = tree.root(0x20)
+    for f in range(2):
+        nic = tree.nic(above, 0x21, 'bluefield', slot=f'00.{f}', link=('16.0 GT/s PCIe', '8'))
+        tree.file(f'{nic}/device', '0xa2d6')
+        port = tree.rdma(nic, f'mlx5_{f}', f, 25)
+        tree.netdev(nic, f'p{f}', 25)
+        tree.gids_of_both_versions(port, f'p{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a19:0{f}01')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs', 'rdma_ucm')
+    for name in 'libc.so.6', 'libnccl.so.2', 'libstdc++.so.6':
+        tree.file(f'usr/lib/aarch64-linux-gnu/{name}')
+    tree.file('usr/lib/aarch64-linux-gnu/ld-linux-aarch64.so.1')
+    pod(tree, 2)
+    tree.file('dev/infiniband/rdma_cm')
+    tree.files('proc/1', cmdline='sleep\0infinity\0', cgroup='0::/', status='Name:\tsleep\nPid:\t1\nNSpid:\t1\nUid:\t0\t0\t0\t0\nCapEff:\t00000000a80425fb',
+               limits='Limit                     Soft Limit           Hard Limit           Units     \n'
+               'Max open files            1048576              1048576              files     \n'
+               'Max locked memory         65536                65536                bytes     ')
+
+
+def podman_ainic(tree):
+    """A container of podman on eight MI355X with Pollara: the provider of AMD's package lies in /usr/local/lib and no file names it; one netdev
+    has no IPv4 address."""
+    for n in range(8):
+        numa, bus, netdev = n // 4, 0x10 * (n + 1), f'benic{n + 1}p1'
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'mi355x', numa)
+        nic = tree.nic(below_nic, bus + 4, 'ionic', numa)
+        port = tree.rdma(nic, f'ionic_{n}', n, 400)
+        tree.netdev(nic, netdev, 400)
+        if n == 4:
+            tree.gid(port, 0, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', netdev)
+        else:
+            tree.gids(port, netdev, f'10.{n + 1}.0.5')
+    tree.module('ionic', 'ionic_rdma', 'amdgpu', 'ib_core', 'ib_uverbs', 'rdma_ucm')
+    tree.file('usr/local/lib/libionic.so.1')
+    tree.file('usr/local/lib/libionic-rdmav34.so')
+    for name in 'mlx5', 'bnxt_re', 'efa':
+        tree.file(f'usr/lib/x86_64-linux-gnu/libibverbs/lib{name}-rdmav34.so')
+        tree.file(f'etc/libibverbs.d/{name}.driver', f'driver {name}')
+    tree.file('usr/lib/x86_64-linux-gnu/libibverbs.so.1')
+    pod(tree, 8)
+    tree.file('dev/infiniband/rdma_cm')
+
+
+def oke_l40s_pod(tree):
+    """A pod on a BM.GPU.L40S.4 with four virtual functions: the link of one is down (its policy on the host), and another got no address."""
+    tree.files('sys/class/dmi/id', sys_vendor='Oracle Corporation', product_name='BM.GPU.L40S.4', chassis_asset_tag='OracleCloud.com')
+    for n in range(4):
+        numa, bus = n // 2, 0x20 * (n + 1)
+        below_gpu, below_nic = tree.switch(2 * n + 1, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'l40s', numa, ('16.0 GT/s PCIe', '16'))
+        nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa, slot='00.2', link=('Unknown', '0'))
+        down = n == 2
+        port = tree.rdma(nic, f'mlx5_{10 + n}', n, 200, state=('1: DOWN', '3: Disabled') if down else ('4: ACTIVE', '5: LinkUp'))
+        tree.netdev(nic, f'net{n + 1}', 200, carrier=not down)
+        if down:
+            tree.files(f'{nic}/net/net{n + 1}', flags='0x1003', operstate='down')
+        texts = [f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'0000:0000:0000:0000:0000:ffff:c0a8:0{n + 2}0a']
+        tree.gids_of_both_versions(port, f'net{n + 1}', *texts[:1 if n == 1 else 2])
+    virtual_netdev(tree, 'eth0', mtu=8950)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs', 'rdma_ucm')
+    pod(tree, 4)
+    tree.file('dev/infiniband/rdma_cm')
+
+
+def first_process(tree, memlock, capabilities='00000000a80425fb'):
+    """Process 1 of a container, with its limit of locked memory and its capabilities."""
+    tree.files('proc/1', comm='sleep', cmdline='sleep\0infinity\0', cgroup='0::/',
+               status=f'Name:\tsleep\nPid:\t1\nNSpid:\t1\nUid:\t0\t0\t0\t0\nCapEff:\t{capabilities}',
+               limits='Limit                     Soft Limit           Hard Limit           Units     \n'
+               'Max open files            1048576              1048576              files     \n'
+               f'Max locked memory         {memlock:<20} {memlock:<20} bytes     ')
+
+
+def p5_pod(tree):
+    """A pod with the eight H100 of a p5.48xlarge that asked for four of its 32 EFA devices."""
+    guest(tree, 'Amazon EC2', 'p5.48xlarge')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        ports = tree.switch(n, 5, numa)
+        tree.gpu(ports[0], bus + 3, 'h100', numa)
+        for which in range(4):
+            efa(tree, tree.nic(ports[1 + which], bus + 4 + which, 'efa', numa), f'rdmap{bus + 4 + which}s0', 4 * n + which, 100, '0xefa1')
+    virtual_netdev(tree, 'eth0', mtu=9001)
+    tree.module('nvidia', 'efa', 'ib_core', 'ib_uverbs')
+    first_process(tree, 'unlimited')
+    for n in range(4):
+        tree.file(f'dev/infiniband/uverbs{n}')
+
+
+def talos_four_ib(tree):
+    """A node of Talos with eight A100 and four ConnectX-6 for InfiniBand: a kernel without PCI peer-to-peer DMA, no peer memory, no rdma_ucm."""
+    release = '6.18.24-talos'
+    tree.file('proc/sys/kernel/osrelease', release)
+    for n in range(4):
+        numa, bus = n // 2, 0x20 * (n + 1)
+        ports = tree.switch(2 * n + 1, 3, numa)
+        for which in 0, 1:
+            tree.gpu(ports[which], bus + 3 + which, 'a100', numa, ('16.0 GT/s PCIe', '16'))
+        nic = tree.nic(ports[2], bus + 5, 'mlx5', numa, kind='0x020700', link=('16.0 GT/s PCIe', '16'))
+        tree.file(f'{nic}/device', '0x101b')
+        infiniband(tree, nic, f'mlx5_{n}', n, 200)
+    tree.module('nvidia', 'nvidia_uvm', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'gdrdrv')
+    tree.file('proc/modules', '\n'.join(f'{name} 311296 1 - Live 0x0000000000000000' for name in (
+        'gdrdrv', 'nvidia_uvm', 'nvidia', 'mlx5_ib', 'mlx5_core', 'ib_uverbs', 'ib_core')))
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.126.16  Release Build')
+    with open(tree.path('proc/config.gz'), 'wb') as file:
+        file.write(gzip.compress(b'CONFIG_INFINIBAND=m\n# CONFIG_PCI_P2PDMA is not set\nCONFIG_DMA_SHARED_BUFFER=y\nCONFIG_DMABUF_MOVE_NOTIFY=y', mtime=0))
+    for n in range(4):
+        tree.file(f'dev/infiniband/uverbs{n}')
+    tree.file('proc/1/comm', 'init')
+    tree.file('proc/2/comm', 'kthreadd')
+
+
+def oke_dranet_pod(tree, own):
+    """A pod of a BM.GPU.GB200-v3.4 with the first GPU and the NICs `own` of eight: DRANET has moved their netdevs into the pod and given it their
+    verbs devices. The RDMA devices of all are visible (shared mode)."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB200 NVL', chassis_asset_tag='OracleCloud.com')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f')
+    names = (0, 1, 2, 3, 5, 6, 7, 8)
+    for n in range(4):
+        numa, domain, gpu = n // 2, (0x00, 0x02, 0x10, 0x12)[n], (0x08, 0x09, 0x18, 0x19)[n]
+        tree.function(grace(tree, numa, gpu, '0x22b2'), f'{gpu:04x}:06:00.0', '0x030200', '0x10de', '0x2941', 'nvidia', numa)
+        tree.file(f'proc/driver/nvidia/gpus/{gpu:04x}:06:00.0/information', f'Model: \t\t NVIDIA GB200\nDevice Minor: \t {n}')
+        above = grace(tree, numa, domain)
+        for f in 0, 1:
+            rail = 2 * n + f
+            nic = tree.function(above, f'{domain:04x}:03:00.{f}', '0x020000', '0x15b3', '0x1023', 'mlx5_core', numa, ('64.0 GT/s PCIe', '16'))
+            port = tree.rdma(nic, f'mlx5_{names[rail]}', names[rail], 400)
+            if rail in own:
+                tree.netdev(nic, f'rdma{rail}', 400, mtu=4220)
+                tree.file(f'dev/infiniband/uverbs{rail}')
+            else:
+                os.makedirs(os.path.join(tree.top, nic, 'net'))
+            tree.gids_of_both_versions(port, f'rdma{rail}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{rail:04x}', f'fdd2:0010:0000:000{rail}:5aa2:e1ff:fe00:{rail:04x}')
+    tree.file('dev/nvidia0')
+    tree.file('dev/nvidiactl')
+    tree.file('dev/infiniband/rdma_cm')
+    virtual_netdev(tree, 'eth0', mtu=8950)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs', 'rdma_ucm')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  570.172.08  Release Build')
+    first_process(tree, 'unlimited')
+
+
+def dranet_aligned_pair(tree):
+    oke_dranet_pod(tree, {2, 3})
+
+
+def dranet_other_cpu(tree):
+    oke_dranet_pod(tree, {4})
+
+
+def rental_without_files(tree):
+    """A rented container on a machine with eight H200 and eight InfiniBand NICs: no file in /dev/infiniband, and 64 KiB of locked memory."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h200', numa)
+        infiniband(tree, tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700'), f'mlx5_{n}', n, 400)
+        tree.file(f'dev/nvidia{n}')
+    virtual_netdev(tree, 'eth0', mtu=1500)
+    tree.file('dev/null')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'rdma_ucm')
+    first_process(tree, 65536)
+
+
+def gke_a3_ultra_pod(tree):
+    """A pod with the eight H200 of an a3-ultragpu-8g: its annotation names seven of the eight RDMA networks, and one of them has MTU 1460."""
+    guest(tree, 'Google', 'Google Compute Engine')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa, ('0x104c', '0x8232'))
+        tree.gpu(below_gpu, bus + 3, 'h200', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5-vf', numa)
+        port = tree.rdma(nic, f'mlx5_{n}', n, 400)
+        name = f'eth{n + 2}' if n < 7 else 'gpu7rdma0'
+        if n < 7:
+            tree.netdev(nic, name, 400, mtu=1460 if n == 3 else 8896)
+        else:
+            os.makedirs(os.path.join(tree.top, nic, 'net'))
+        tree.gids_of_both_versions(port, name, f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'0000:0000:0000:0000:0000:ffff:c0a8:{0x80 + n:02x}05')
+    virtual_netdev(tree, 'eth0', mtu=1460)
+    tree.module('nvidia', 'nvidia_uvm', 'nvidia_peermem', 'gve', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs', 'rdma_ucm')
+    first_process(tree, 'unlimited')
+    for n in range(8):
+        tree.file(f'dev/infiniband/uverbs{n}')
+        tree.file(f'dev/nvidia{n}')
+    tree.file('dev/infiniband/rdma_cm')
+
+
+def coreweave_h100(tree):
+    """Healthy: a machine of CoreWeave with eight H100. Eight InfiniBand NICs beside the GPUs, with the names that udev gives, and a BlueField-3 with
+    the network of the host."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
+        infiniband(tree, nic, f'ibp{bus + 4}s0', n, 400)
+        tree.netdev(nic, f'ibp{bus + 4}s0', 400, carrier=False, mtu=4092)
+        tree.files(f'{nic}/net/ibp{bus + 4}s0', type=32, address=f'00:00:10:49:fe:80:00:00:00:00:00:00:58:a2:e1:03:00:00:00:0{n}', speed=-1)
+    above = tree.root(0x9c, 1)
+    for f in range(2):
+        nic = tree.nic(above, 157, 'bluefield', 1, slot=f'00.{f}')
+        port = tree.rdma(nic, f'rocep157s0f{f}', 20 + f, 200, state=('1: DOWN', '3: Disabled') if f else ('4: ACTIVE', '5: LinkUp'))
+        name = f'enp157s0f{f}np{f}' if f else 'enp157s0np0'
+        tree.netdev(nic, name, 200, carrier=not f)
+        if not f:
+            tree.gids_of_both_versions(port, name, 'fe80:0000:0000:0000:5aa2:e1ff:fe00:00ff', '0000:0000:0000:0000:0000:ffff:0ab8:c905')
+    tree.file('proc/net/route', 'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n'
+              'enp157s0np0\t00000000\t01C9B80A\t0003\t0\t0\t100\t00000000\t0\t0\t0')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib')
+    tree.file('proc/1/comm', 'systemd')
+
+
+def exclusive_pod_one_file(tree):
+    """A pod in the exclusive mode of RDMA: two of eight RDMA devices and their netdevs are in its namespace, the device file of one of them is not;
+    the netdev of the other has MTU 1500."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB200 NVL', chassis_asset_tag='OracleCloud.com')
+    names = (0, 1, 2, 3, 5, 6, 7, 8)
+    for n in range(4):
+        numa, domain, gpu = n // 2, (0x00, 0x02, 0x10, 0x12)[n], (0x08, 0x09, 0x18, 0x19)[n]
+        tree.function(grace(tree, numa, gpu, '0x22b2'), f'{gpu:04x}:06:00.0', '0x030200', '0x10de', '0x2941', 'nvidia', numa)
+        above = grace(tree, numa, domain)
+        for f in 0, 1:
+            rail = 2 * n + f
+            nic = tree.function(above, f'{domain:04x}:03:00.{f}', '0x020000', '0x15b3', '0x1023', 'mlx5_core', numa, ('64.0 GT/s PCIe', '16'))
+            if rail in (2, 3):
+                port = tree.rdma(nic, f'mlx5_{names[rail]}', names[rail], 400)
+                tree.netdev(nic, f'rdma{rail}', 400, mtu=1500 if rail == 2 else 4220)
+                tree.gids_of_both_versions(port, f'rdma{rail}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{rail:04x}', f'fdd2:0010:0000:000{rail}:5aa2:e1ff:fe00:{rail:04x}')
+            else:
+                for kind in 'net', 'infiniband':
+                    os.makedirs(os.path.join(tree.top, nic, kind))
+    tree.file('dev/infiniband/uverbs0')
+    tree.file('dev/infiniband/rdma_cm')
+    virtual_netdev(tree, 'eth0', mtu=8950)
+    tree.file('sys/module/ib_core/parameters/netns_mode', 'N')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs', 'rdma_ucm')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  570.172.08  Release Build')
+    first_process(tree, 'unlimited')
+
+
+def ib_vfs_without_guid(tree):
+    """A node of Kubernetes with two InfiniBand NICs and two virtual functions of each, which the operator has made without GUIDs."""
+    for n in range(2):
+        bus = 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, n)
+        tree.gpu(below_gpu, bus + 3, 'h200', n)
+        pf = tree.nic(below_nic, bus + 4, 'mlx5', n, kind='0x020700')
+        tree.files(pf, sriov_numvfs=2, sriov_totalvfs=16)
+        infiniband(tree, pf, f'mlx5_{n}', n, 400)
+        tree.netdev(pf, f'ibp{bus + 4}s0', 400, mtu=2044)
+        tree.files(f'{pf}/net/ibp{bus + 4}s0', type=32, address=f'00:00:10:49:fe:80:00:00:00:00:00:00:58:a2:e1:03:00:00:00:0{n}')
+        for v in range(2):
+            vf = tree.function(below_nic, f'0000:{bus + 4:02x}:00.{1 + v}', '0x020700', '0x15b3', '0x101e', 'mlx5_core', n, ('Unknown', '0'))
+            tree.link(f'{vf}/physfn', pf)
+            tree.link(f'{pf}/virtfn{v}', vf)
+            number = 10 + 2 * n + v
+            port = tree.rdma(vf, f'mlx5_{number}', number, 10, layer='InfiniBand', state=('1: DOWN', '3: Disabled'))
+            tree.files(port, lid='0xffff', sm_lid='0x0')
+            tree.files(os.path.dirname(os.path.dirname(port)), node_guid='0000:0000:0000:0000')
+            tree.netdev(vf, f'ibp{bus + 4}s0v{v}', 10, carrier=False, mtu=2044)
+            tree.files(f'{vf}/net/ibp{bus + 4}s0v{v}', type=32, address='00:00:00:47:fe:80:00:00:00:00:00:00:00:00:00:00:00:00:00:00', speed=-1)
+    tree.file('proc/1/comm', 'systemd')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs', 'ib_ipoib')
+
+
+def oci_gb300_nine(tree):
+    """A BM.GPU.GB300.4 of Oracle Cloud: four ports for the cluster network, of which one has half of its rate and one no address; the front end is a
+    ConnectX-7 whose second port is not provisioned."""
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='GB300 NVL', chassis_asset_tag='OracleCloud.com')
+    tree.file('proc/cpuinfo', 'processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f')
+    for n in range(4):
+        numa, domain, gpu = n // 2, (0x00, 0x02, 0x10, 0x12)[n], (0x08, 0x09, 0x18, 0x19)[n]
+        tree.function(grace(tree, numa, gpu, '0x22b2'), f'{gpu:04x}:06:00.0', '0x030200', '0x10de', '0x31c2', 'nvidia', numa)
+        nic = tree.function(grace(tree, numa, domain), f'{domain:04x}:03:00.0', '0x020000', '0x15b3', '0x1023', 'mlx5_core', numa, ('64.0 GT/s PCIe', '16'))
+        rate = 400 if n == 1 else 800
+        port = tree.rdma(nic, f'mlx5_{n}', n, rate)
+        tree.netdev(nic, f'rdma{n}', rate, mtu=4220)
+        texts = [f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}', f'fdd2:0010:0000:000{n}:5aa2:e1ff:fe00:{n:04x}']
+        tree.gids_of_both_versions(port, f'rdma{n}', *texts[:1 if n == 3 else 2])
+    above = grace(tree, 0, 6)
+    for f in range(2):
+        nic = tree.function(above, f'0006:01:00.{f}', '0x020000', '0x15b3', '0x1021', 'mlx5_core')
+        port = tree.rdma(nic, f'mlx5_{4 + f}', 4 + f, 200, state=('1: DOWN', '3: Disabled') if f else ('4: ACTIVE', '5: LinkUp'))
+        tree.netdev(nic, f'eth{f}', 200, carrier=not f)
+        if not f:
+            tree.gids_of_both_versions(port, 'eth0', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:00ff', '0000:0000:0000:0000:0000:ffff:0a00:0005')
+    tree.module('nvidia', 'mlx5_core', 'mlx5_ib', 'ib_uverbs')
+    tree.file('proc/1/comm', 'systemd')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.95.05  Release Build')
+
+
+def mi300x_thor2_pod(tree):
+    """A pod with eight MI300X and a virtual function of each Thor 2: one has no netdev of the pod and the file of its device, one is 200 Gb/s."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+        nic = tree.function(below_nic, f'0000:{bus + 4:02x}:00.2', '0x020000', '0x14e4', '0x1819', 'bnxt_en', numa, ('Unknown', '0'))
+        rate = 200 if n == 2 else 400
+        port = tree.rdma(nic, f'bnxt_re{n}', n, rate)
+        if n == 5:
+            os.makedirs(os.path.join(tree.top, nic, 'net'))
+        else:
+            tree.netdev(nic, f'net{n + 1}', rate)
+        tree.gids_of_both_versions(port, f'net{n + 1}' if n != 5 else 'ens6v0', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:{n:04x}',
+                                   f'0000:0000:0000:0000:0000:ffff:0a0{n}:0105')
+        tree.file(f'dev/infiniband/uverbs{n}')
+    tree.file('dev/infiniband/rdma_cm')
+    virtual_netdev(tree, 'eth0', mtu=1450)
+    tree.module('bnxt_en', 'bnxt_re', 'amdgpu', 'ib_core', 'ib_uverbs', 'rdma_ucm')
+    tree.file('proc/kallsyms', '0000000000000000 T ib_register_peer_memory_client\t[ib_core]')
+    first_process(tree, 'unlimited')
 
 
 def write(name, folder):

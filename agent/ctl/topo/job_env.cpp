@@ -139,8 +139,9 @@ std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t
 
 // Why jobs must not use the port; empty: they may.
 std::string why_left_out(const Node& node, const Port& port) {
-  if (node.lacks_verbs) return "ib_uverbs is not loaded, without which no program can use RDMA";
-  if (belongs_elsewhere(node, port)) return "netdev in another network namespace";
+  if (node.lacks_verbs) return "closed to every program: ib_uverbs is not loaded, or this container has no device file";
+  if (is_roce(port) && belongs_elsewhere(node, port)) return "netdev in another network namespace";
+  if (lacks_device_file(node, port)) return "without a device file in /dev/infiniband, so not given to this container";
   if (const std::string_view why = why_not_by_verbs(port); !why.empty()) return std::string(why);
   if (!is_active(port)) return std::string(link_word(port));
   if (!is_roce(port) || (port.gids.empty() && is_unread(port, PortPart::gids))) return {};
@@ -371,7 +372,7 @@ void add_nccl_remarks(EnvFile& out, const TopoView& view) {
   if (is_flattened(view.topology) && !view.topology_file.empty())
     out.set("NCCL_TOPO_FILE", view.topology_file,
             "The PCIe switches are hidden. This file of the provider has them, with all GPUs of this machine.");
-  else if (is_flattened(view.topology))
+  else if (hides_switches(view.topology))
     out.remark(
         "The PCIe switches are hidden: set NCCL_TOPO_FILE to the provider's file, or NCCL pairs GPUs and NICs "
         "arbitrarily.");
@@ -447,6 +448,26 @@ bool are_declared_planes(const TopoView& view, const Pair& pair) {
   return planes.size() == pair.nics.size() && !planes.contains("");
 }
 
+// NCCL takes the functions of one bus for one NIC: of their addresses it compares domain and bus alone, as is right for
+// virtual functions of one card (NCCL_IB_MERGE_VFS, on by default; ncclIbGetPciPath() in src/transport/net_ib). In a
+// virtual machine cards of their own may be on one bus.
+void add_nccl_functions(EnvFile& out, const TopoView& view, const JobPorts& job) {
+  if (!view.topology.is_guest()) return;
+  std::map<std::string, std::map<std::string, const Nic*, NaturalLess>> buses;  // the first NIC of each card
+  for (const Port* port : job.active)
+    if (const Nic* nic = nic_at(view.topology, port->pci); nic != nullptr)
+      buses[nic->pci.substr(0, nic->pci.rfind(':'))].emplace(card_of(*nic), nic);
+  for (const auto& [bus, cards] : buses) {
+    if (cards.size() < 2) continue;
+    std::string names;
+    for (const auto& [card, nic] : cards) append_item(names, nic->name);
+    return out.set("NCCL_IB_MERGE_VFS", "0",
+                   "NICs of their own, which this guest shows on one PCI bus (" + bus + "): " + names +
+                       ". Unless this is set NCCL joins functions of one bus into one NIC, as if they were virtual "
+                       "functions of one card (ncclIbGetPciPath() in NCCL's net_ib).");
+  }
+}
+
 // NCCL joins the ports of one PCI device into one NIC (level PORT, its default); wider levels join NICs of different
 // devices (src/graph/topo.cc of 2.30, ncclTopoAutoMerge()).
 void add_nccl_merging(EnvFile& out, const TopoView& view) {
@@ -458,6 +479,9 @@ void add_nccl_merging(EnvFile& out, const TopoView& view) {
     const Pair& pair = view.pairing.pairs[g];
     std::set<std::string> own;
     for (const size_t nic : pair.nics) {
+      const auto ports = ports_of(view, {nic});
+      const auto is_closed = [&](const Port* port) { return lacks_device_file(view.node, *port); };
+      if (!ports.empty() && std::ranges::all_of(ports, is_closed)) continue;
       const std::string card = card_of(view.topology.nics[nic].pci);
       own.insert(card);
       cards[card].insert(nic);
@@ -523,6 +547,7 @@ std::string topo_nccl(const TopoView& view) {
           "The packets of one queue pair take all paths; splitting messages adds latency (NCCL User Guide). It is the "
           "default since NCCL 2.20. With several queue pairs compare with 1: NVIDIA's tests of GB300 were faster "
           "with it (NVIDIA/cluster-readiness-engine pull request 287).");
+    add_nccl_functions(out, view, job);
     add_nccl_merging(out, view);
   }
   add_nccl_c2c(out, view);

@@ -11,15 +11,22 @@
 #include "judge/engine.h"
 #include "judge/platform_view.h"
 #include "nic/capabilities.h"
+#include "node/endpoints.h"
 #include "node/topology.h"
 #include "topology/boxes.h"
 #include "topology/built.h"
+#include "topology/compute_nics.h"
 
 namespace fabric::ctl {
+
+bool hides_switches(const Topology& topology) {
+  return is_flattened(topology) && !std::ranges::all_of(topology.gpus, [](const Gpu& gpu) { return has_c2c(gpu); });
+}
+
 namespace {
 
 std::string hidden_switches(const TopoView& view) {
-  if (!is_flattened(view.topology)) return {};
+  if (!hides_switches(view.topology) && view.topology_file.empty()) return {};
   std::string why = "The PCIe switches are hidden, by a hypervisor or because this topology was recorded without them";
   if (view.topology.is_guest())
     why = "This is a virtual machine of " + view.topology.hypervisor + ", which hides the PCIe switches";
@@ -110,7 +117,7 @@ std::string bridges_on_boards(const TopoView& view) {
 
 // Grace, Power9, and NICs in slots of their own.
 std::string no_shared_bridge(const TopoView& view) {
-  if (view.topology.gpus.empty() || view.compute.empty() || is_flattened(view.topology)) return {};
+  if (view.topology.gpus.empty() || view.compute.empty() || hides_switches(view.topology)) return {};
   for (const Gpu& gpu : view.topology.gpus)
     for (const size_t nic : view.compute)
       if (const auto path = path_class(gpu, view.topology.nics[nic]); !path || *path < PathClass::NODE) return {};
@@ -144,6 +151,16 @@ std::string soft_iwarp(const TopoView& view) {
   return {};
 }
 
+// In a container that sees the devices of the whole host, its own of these NICs: those that a program here can open.
+std::vector<size_t> nics_of_container(const Node& node, std::vector<size_t> nics) {
+  std::erase_if(nics, [&](size_t nic) {
+    const auto ports = endpoints_of(node, node.topology.nics[nic]);
+    const auto is_closed = [&](const Port* port) { return lacks_device_file(node, *port); };
+    return !ports.empty() && std::ranges::all_of(ports, is_closed);
+  });
+  return nics;
+}
+
 }  // namespace
 
 TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap, int64_t wall) {
@@ -152,13 +169,16 @@ TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap
   Report report = run_rules({.now = node, .policy = policy, .no_policy = {}, .wall = wall}, only);
   std::erase_if(report.findings,
                 [](const Finding& finding) { return !is_fault(finding.status) || finding.suppressed; });
+  std::vector<size_t> compute = built_of(node).present_compute();
   Pairing pairing = best_pairing(node.topology, node.ports, recorded_in(node));
+  if (const auto own = nics_of_container(node, compute); !own.empty() && own.size() < compute.size())
+    pairing = best_pairing(node.topology, usable_nics(node.topology, node.ports, own));
   for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu)
     if (is_given_away(node, node.topology.gpus[gpu].pci)) pairing.pairs[gpu] = {};
   return {node,
           node.topology,
           policy,
-          built_of(node).present_compute(),
+          std::move(compute),
           std::move(pairing),
           std::move(report.findings),
           std::move(bootstrap)};

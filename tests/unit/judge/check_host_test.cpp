@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups "host" and "platform", and PCIe links: a defect in a healthy node gives its finding and no other; rules
 // that do not apply to a host and harmless platforms are silent.
+#include "node/services.h"
 #include "node/topology.h"
 #include "support/planted_defect.h"
 #include "support/test.h"
@@ -231,6 +232,39 @@ TEST(CheckHost, ADeviceWhoseNetdevWasGivenAndWhoseFileWasNot) {
   EXPECT_NE(said(node.view(), {"rdma-provider"}).find("mlx5_1"), std::string::npos);
   for (Gid& gid : node.now.ports[1].gids) gid.netdev.clear();
   EXPECT_EQ(said(node.view(), {"rdma-provider"}).find("mlx5_1"), std::string::npos) << "its netdev is elsewhere";
+}
+
+TEST(CheckHost, AContainerHasLimitsAndLibrariesOfItsOwn) {
+  Healthy node;
+  Host& host = *node.now.host;
+  host.services = {{.unit = host::kContainer, .role = JobRole::batch}};
+  host.services[0].processes = {{1, "sleep", {ResourceLimit{64 * 1024, 64 * 1024}, {}, {}}}};
+  EXPECT_EQ(said(node.view(), {"memlock"}), "") << "it has no RDMA device";
+  for (const Port& port : node.now.ports) node.now.verbs_files[port.rdma] = {"uverbs0", 0666};
+  const auto found = complaints_of(node.view(), {"memlock"});
+  ASSERT_EQ(found.size(), 1U) << describe(found);
+  EXPECT_TRUE(found[0].observed.starts_with("64 KiB (sleep, pid 1)")) << found[0].observed;
+  EXPECT_TRUE(test::has(found[0].remedy, "--ulimit memlock=-1")) << found[0].remedy;
+  EXPECT_FALSE(test::has(found[0].remedy, "systemctl")) << found[0].remedy;
+  host.services[0].processes[0].limits.memlock = ResourceLimit{kNoLimit, kNoLimit};
+  EXPECT_EQ(said(node.view(), {"memlock"}), "");
+
+  host.software.verbs.emplace();  // libc without libibverbs
+  EXPECT_TRUE(test::has(said(node.view(), {"rdma-provider"}), "no libibverbs.so.1"))
+      << said(node.view(), {"rdma-provider"});
+  install_providers(node, {{"efa", {34}}, {"rxe", {34}}});
+  const auto providers = complaints_of(node.view(), {"rdma-provider"});
+  ASSERT_FALSE(providers.empty());
+  EXPECT_TRUE(test::has(providers[0].meaning, "programs of this container")) << providers[0].meaning;
+  EXPECT_FALSE(test::has(providers[0].remedy, "modprobe")) << providers[0].remedy;
+  node.now.verbs_files.clear();
+  node.now.lacks_verbs = true;
+  EXPECT_TRUE(test::has(said(node.view(), {"rdma-provider"}), "no uverbs file"))
+      << said(node.view(), {"rdma-provider"});
+  node.now.lacks_verbs = false;
+  host.software.verbs.emplace();
+  host.services.clear();
+  EXPECT_EQ(said(node.view(), {"rdma-provider"}), "") << "the programs of a host may all be in containers";
 }
 
 TEST(CheckHost, ADeviceNeedsAProviderOfLibibverbsOwnVersion) {

@@ -1420,6 +1420,26 @@ TEST(Check, RoceMtuIsOkWhileItsSettingIsReported) {
   EXPECT_EQ(describe(complaints_of(node.view(), {"roce-mtu"})), "");
 }
 
+// The MTU of the physical function limits that of a virtual one, unless it is large enough already.
+TEST(Check, RoceMtuOfAFunctionWhosePhysicalFunctionAllowsMore) {
+  const auto remedy = [](uint32_t mtu) {
+    Healthy node;
+    node.now.ports[0].qos.mtu = mtu;
+    Port& function = node.now.ports[1];
+    function.role = PortRole::virtual_function;
+    function.owner = node.now.ports[0].pci;
+    function.qos.mtu = 1500;
+    function.active_mtu = 1024;
+    std::string out;
+    for (const Finding& each : complaints_of(node.view(), {"roce-mtu"}))
+      if (each.subject == function.id()) out += each.remedy;
+    return out;
+  };
+  EXPECT_TRUE(has(remedy(9000), "has MTU 9000, which allows it. When no job runs:")) << remedy(9000);
+  EXPECT_FALSE(has(remedy(9000), "aise the MTU of its physical function")) << remedy(9000);
+  EXPECT_TRUE(has(remedy(1500), "aise the MTU of its physical function first")) << remedy(1500);
+}
+
 // One fault does not hide another: a NIC whose GPU is missing has no other purpose.
 TEST(Check, TheNicOfAMissingGpuIsStillForGpus) {
   Healthy node;

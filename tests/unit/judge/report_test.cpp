@@ -17,6 +17,7 @@
 #include "judge/rule.h"
 #include "judge/unseen.h"
 #include "node/node.h"
+#include "node/services.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
 
@@ -340,6 +341,51 @@ TEST(Unseen, NetdevsOfOtherNamespacesAreNamed) {
   EXPECT_EQ(guests.findings.at(0).observed,
             "the netdevs of 2 of 4 ports are in other network namespaces and are not judged here: mlx5_2/1, mlx5_3/1");
   EXPECT_FALSE(has(guests.findings.at(0).meaning, "cable")) << guests.findings.at(0).meaning;
+}
+
+// A pod with the device files of four NICs, and the netdevs of three.
+TEST(Unseen, APodThatLacksOneOfItsNetworks) {
+  Healthy node;
+  const auto lose_netdev = [&](size_t i) {
+    node.now.topology.nics[i].netdev_elsewhere = true;
+    node.now.topology.nics[i].netdevs.clear();
+    node.now.network.interfaces.erase(node.now.ports[i].netdev);
+    for (Gid& gid : node.now.ports[i].gids) gid.netdev = "of_the_host";
+    node.now.ports[i].netdev.clear();
+  };
+  const auto said_of = [&] {
+    std::string out;
+    for (const Finding& each : run_rules(node.view(), std::vector<std::string>{"gid"}).findings)
+      if (is_fault(each.status)) out += each.subject + ": " + each.observed + "\n";
+    return out;
+  };
+  node.now.host->services = {{.unit = host::kContainer}};
+  for (const Port& port : node.now.ports) node.now.verbs_files[port.rdma] = {"uverbs0", 0666};
+  lose_netdev(3);
+  EXPECT_EQ(said_of(), "mlx5_3/1: none in this network namespace: its netdev is in another\n");
+  node.now.verbs_files.erase("mlx5_3");
+  EXPECT_EQ(said_of(), "") << "the pod was not given it";
+  node.now.verbs_files["mlx5_3"] = {"uverbs3", 0666};
+  node.now.host->services.clear();
+  EXPECT_EQ(said_of(), "") << "a host whose container has it";
+  node.now.host->services = {{.unit = host::kContainer}};
+  lose_netdev(2);
+  EXPECT_EQ(said_of(), "") << "a mount of the host's /dev/infiniband";
+}
+
+// InfiniBand needs no netdev: the files show what a container was given.
+TEST(Unseen, InfiniBandDevicesWithoutAFileWereNotGiven) {
+  Healthy node;
+  for (Port& port : node.now.ports) port.link_layer = LinkLayer::infiniband;
+  node.now.verbs_files = {{"mlx5_0", {"uverbs0", 0666}}, {"mlx5_2", {"uverbs2", 0666}}};
+  const Report report = run_rules(node.view(), std::vector<std::string>{"other-namespaces"});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_TRUE(report.findings[0].unjudged);
+  EXPECT_EQ(report.findings[0].observed, "2 of 4 ports have no device file here: mlx5_1/1, mlx5_3/1");
+  node.now.ports[1].state = 1;
+  EXPECT_EQ(worst(run_rules(node.view(), std::vector<std::string>{"port-state"})), Status::ok);
+  node.now.ports[2].state = 1;
+  EXPECT_NE(worst(run_rules(node.view(), std::vector<std::string>{"port-state"})), Status::ok);
 }
 
 // The netdevs of all NICs move to the host, as a pod sees it in the shared mode of RDMA.

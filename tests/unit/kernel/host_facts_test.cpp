@@ -251,6 +251,33 @@ TEST(HostServices, AWrapperIsFoundByItsControlGroup) {
   }
 }
 
+// As `check --root /proc/PID/root` of a container sees it, and as a program in it does.
+TEST(HostServices, TheFirstProcessOfAContainerStandsForAll) {
+  const auto services_of = [](const std::string& comm, const std::string& capabilities,
+                              const std::string& second = {}) {
+    Tree tree;
+    add_process(tree, 1, comm, "/", "65536 65536");
+    tree.file("proc/1/status", "Name:\t" + comm + "\nNSpid:\t1\nCapEff:\t" + capabilities + "\n");
+    if (!second.empty()) tree.file("proc/2/comm", second + "\n");
+    return host::read_services(tree.root());
+  };
+  const std::string usual = "00000000a80425fb", with_ipc_lock = "00000000a80465fb";
+  const host::Services limited = services_of("sleep", usual);
+  const JobService* container = find(limited, host::kContainer);
+  ASSERT_NE(container, nullptr);
+  EXPECT_EQ(container->processes.at(0).limits.memlock, (ResourceLimit{65'536, 65'536}));
+  const host::Services capable = services_of("sleep", with_ipc_lock);
+  EXPECT_EQ(find(capable, host::kContainer)->processes.at(0).limits.memlock, (ResourceLimit{kNoLimit, kNoLimit}));
+  for (const char* comm : {"systemd", "init", "pause", "fabric-agentd"})
+    EXPECT_EQ(find(services_of(comm, usual), host::kContainer), nullptr) << comm;
+  EXPECT_EQ(find(services_of("runit", usual, "kthreadd"), host::kContainer), nullptr) << "a host has kernel threads";
+  Tree without;
+  without.file("proc/1/comm", "sleep\n");
+  const host::Services unknown = host::read_services(without.root());
+  EXPECT_TRUE(find(unknown, host::kContainer)->processes.empty());
+  EXPECT_TRUE(unknown.unread.empty());
+}
+
 TEST(HostServices, DcbxDaemons) {
   Tree tree;
   tree.file("proc/1/comm", "systemd\n").file("proc/812/comm", "lldpad\n");
@@ -350,6 +377,28 @@ TEST(RdmaSoftware, Providers) {
       {"mlx5", {34}}, {"ionic", {59}}, {"hfi1verbs", {34}}, {"bnxt_re", {34}}, {"efa", {34}}};
   EXPECT_EQ(verbs->providers, providers);
   EXPECT_EQ(verbs->listed, (std::set<std::string>{"mlx5", "bnxt_re", "efa"}));
+}
+
+TEST(RdmaSoftware, AProviderThatNoFileNames) {
+  Tree tree;
+  tree.file("usr/lib/x86_64-linux-gnu/libibverbs/libmlx5-rdmav34.so", "");
+  tree.file("usr/local/lib/libionic-rdmav34.so", "").file("usr/local/lib/libefa-rdmav22.so", "");
+  const auto providers = [&] { return host::read_verbs_library(tree.root())->providers; };
+  EXPECT_FALSE(providers().contains("ionic")) << "without a configuration it is not known what libibverbs loads";
+  tree.file("etc/libibverbs.d/mlx5.driver", "driver mlx5\n");
+  EXPECT_TRUE(providers().contains("ionic"));
+  EXPECT_FALSE(providers().contains("efa")) << "of another release";
+  EXPECT_FALSE(host::read_verbs_library(tree.root())->listed.contains("ionic"));
+}
+
+TEST(RdmaSoftware, AnImageWithoutLibibverbs) {
+  Tree tree;
+  tree.file("usr/lib/aarch64-linux-gnu/libc.so.6", "");
+  const auto verbs = host::read_verbs_library(tree.root());
+  ASSERT_TRUE(verbs);
+  EXPECT_TRUE(verbs->folders.empty() && verbs->providers.empty());
+  tree.file("usr/lib/aarch64-linux-gnu/libibverbs.so.1", "");
+  EXPECT_FALSE(host::read_verbs_library(tree.root())) << "its providers may be in a folder of their own";
 }
 
 // A shared object with a name at 0x400, and a struct verbs_device_ops at 0x500 whose two pointers are relocated: by
@@ -537,18 +586,29 @@ TEST(RdmaSoftware, NothingHasLoadedTheModuleForTheFabricManager) {
   EXPECT_EQ(modules(), "") << "unknown";
 }
 
+TEST(RdmaSoftware, AContainerWithoutAnyDeviceFile) {
+  Tree tree;
+  tree.file("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n").folder("sys/class/infiniband");
+  tree.file("proc/1/comm", "systemd\n");
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()})) << "/dev of a captured host";
+  tree.file("proc/1/comm", "sleep\n");
+  EXPECT_TRUE(host::lacks_verbs(Kernel{.root = tree.root()}));
+  tree.file("dev/infiniband/uverbs0", "");
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()}));
+}
+
 TEST(RdmaSoftware, NothingHasLoadedTheModuleForVerbs) {
   Tree tree;
   tree.file("proc/modules", "mlx5_ib 1 0 - Live 0x0\nib_core 1 1 mlx5_ib, Live 0x0\n");
-  EXPECT_FALSE(host::lacks_verbs(tree.root())) << "no RDMA device";
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()})) << "no RDMA device";
   tree.folder("sys/class/infiniband");
-  EXPECT_TRUE(host::lacks_verbs(tree.root()));
+  EXPECT_TRUE(host::lacks_verbs(Kernel{.root = tree.root()}));
   tree.file("proc/modules", "nvidia 1 0 - Live 0x0\n");
-  EXPECT_FALSE(host::lacks_verbs(tree.root())) << "RDMA is built in";
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()})) << "RDMA is built in";
   tree.file("proc/modules", "ib_uverbs 1 0 - Live 0x0\nib_core 1 1 ib_uverbs, Live 0x0\n");
-  EXPECT_FALSE(host::lacks_verbs(tree.root()));
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()}));
   tree.file("proc/modules", "ib_core 1 0 - Live 0x0\n").folder("sys/class/infiniband_verbs");
-  EXPECT_FALSE(host::lacks_verbs(tree.root())) << "ib_uverbs is built in";
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()})) << "ib_uverbs is built in";
 }
 
 TEST(RdmaSoftware, DeviceFilesOfVerbs) {

@@ -520,6 +520,23 @@ TEST(TopoNotes, SwitchesThatAGuestShowsAreNotHidden) {
   EXPECT_TRUE(has(text(), "which hides the PCIe switches")) << text();
 }
 
+// The GPU of a Grace module is beside the CPU: no switch is between it and the NICs.
+TEST(TopoNotes, AGuestHidesNoSwitchesOfGpusAtTheCpu) {
+  Node node = eight_on_eight();
+  node.topology.hypervisor = "Amazon EC2";
+  for (size_t i = 0; i < node.topology.gpus.size(); ++i) {
+    Gpu& gpu = node.topology.gpus[i];
+    gpu.root = "pci000" + std::to_string(i) + ":00";
+    gpu.bridges.clear();
+    gpu.vendor = kNvidia;
+    gpu.device = 0x2941;
+  }
+  EXPECT_FALSE(has(joined(ctl::topo_notes(ctl::topo_view(node)), "\n"), "hides the PCIe switches"));
+  EXPECT_FALSE(has(printed("nccl", node), "NCCL_TOPO_FILE")) << printed("nccl", node);
+  node.topology.gpus.front().device = 0x2330;
+  EXPECT_TRUE(has(printed("nccl", node), "NCCL_TOPO_FILE")) << printed("nccl", node);
+}
+
 TEST(TopoNotes, AcceleratorsThatAreNotKnown) {
   Node node = eight_on_eight();
   node.topology.unknown_accelerators = {"0000:11:00.0 (1e52:401e, driver tenstorrent)"};
@@ -860,6 +877,35 @@ TEST(JobEnv, ABondNeedsAQueuePairForEachMember) {
   node.now.ports[1].role = PortRole::bond;
   node.now.ports[1].bond = node.now.ports[0].bond;
   EXPECT_FALSE(has(printed_for(node, "nccl"), "NCCL_IB_QPS_PER_CONNECTION=")) << printed_for(node, "nccl");
+}
+
+// NCCL compares domain and bus of functions: a guest may have cards of their own on one bus.
+TEST(JobEnv, CardsOnOneBusOfAGuestAreKeptApart) {
+  Healthy node;
+  EXPECT_FALSE(has(printed_for(node, "nccl"), "NCCL_IB_MERGE_VFS")) << printed_for(node, "nccl");
+  auto& nics = node.now.topology.nics;
+  for (size_t i = 0; i < nics.size(); ++i) {
+    nics[i].pci = "0000:00:1" + std::to_string(i) + ".0";
+    node.now.ports[i].pci = nics[i].pci;
+  }
+  EXPECT_FALSE(has(printed_for(node, "nccl"), "NCCL_IB_MERGE_VFS")) << "functions of one card, whose GUID is not known";
+  node.now.topology.hypervisor = "Cloud Hypervisor";
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_IB_MERGE_VFS=0\n")) << printed_for(node, "nccl");
+  for (Nic& nic : nics) nic.card = "5aa2:e103:0000:0001";  // virtual functions of one card
+  EXPECT_FALSE(has(printed_for(node, "nccl"), "NCCL_IB_MERGE_VFS")) << printed_for(node, "nccl");
+}
+
+TEST(JobEnv, DevicesThatAContainerWasNotGiven) {
+  Healthy node;
+  for (Port& port : node.now.ports) port.link_layer = LinkLayer::infiniband;
+  node.now.verbs_files = {{"mlx5_0", {"uverbs0", 0666}}, {"mlx5_2", {"uverbs2", 0666}}};
+  const std::string text = printed_for(node, "nccl");
+  EXPECT_TRUE(has(text, "\nNCCL_IB_HCA==mlx5_0:1,mlx5_2:1\n")) << text;
+  EXPECT_TRUE(has(text, "not given to this container: mlx5_1:1, mlx5_3:1.")) << text;
+  EXPECT_TRUE(has(printed_for(node, "text"), "GPU1: mlx5_") && !has(printed_for(node, "text"), "GPU1: mlx5_1 ("))
+      << printed_for(node, "text");
+  node.now.verbs_files.clear();
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "mlx5_1:1")) << "no file could be seen";
 }
 
 // Two GPUs and a card with a port for each below one switch; and one GPU with two NICs.
