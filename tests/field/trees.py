@@ -222,6 +222,9 @@ class Tree:
         question = struct.pack('<HHBBH', 21, 0, command, 1, 0) + attribute(0x8001, device) + asked
         self.answers.append(f'generic now {question.hex()}\n= {(struct.pack("<HBBH", 21, command, 1, 0) + reply).hex()}')
 
+    def no_global_pause(self, netdev):
+        self.ethtool(netdev, 21, attribute(2, b'\0') + attribute(3, b'\0') + attribute(4, b'\0'))
+
     def link_down(self, netdev, reason, detail=None):
         """The link is down for this reason (ETHTOOL_LINK_EXT_STATE_*)."""
         self.ethtool(netdev, 6, attribute(2, b'\0') + attribute(5, bytes([reason])) + (b'' if detail is None else attribute(6, bytes([detail]))), 4)
@@ -3309,6 +3312,7 @@ def dgx_a100_storage(tree):
             nic = tree.nic(above, bus, 'mlx5', numa, slot=f'00.{f}', kind='0x020700', link=GEN4)
             tree.file(f'{nic}/device', '0x101b')
             infiniband(tree, nic, f'mlx5_{name + f}', name + f, (200, 100)[f])
+            of_one_card(tree, f'mlx5_{name + f}', name)
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
 
 
@@ -3331,10 +3335,16 @@ def a100_two_front_ports(tree):
         tree.file(f'{nic}/device', '0x1015')
         port = tree.rdma(nic, f'mlx5_{name}', name, 100)
         tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
+        of_one_card(tree, f'mlx5_{name}', 3)
         tree.netdev(nic, f'enp97s0f{f}np{f}', 40, mtu=1500)
         tree.gids_of_both_versions(port, f'enp97s0f{f}np{f}', f'fe80:0000:0000:0000:8ae9:a4ff:fe46:373{4 + f}',
                                    f'0000:0000:0000:0000:0000:ffff:4b{0x0c + f:02x}:2440')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def of_one_card(tree, name, number):
+    """The RDMA device is of the card with this number: its functions share the GUID of the system image."""
+    tree.file(f'sys/class/infiniband/{name}/sys_image_guid', f'5aa2:e103:0001:{number:04x}')
 
 
 def l40s_nic_at_one_socket(tree):
@@ -3350,6 +3360,7 @@ def l40s_nic_at_one_socket(tree):
         nic = tree.nic(above, 0xa1, 'mlx5', 1, slot=f'00.{f}', link=GEN4)
         tree.file(f'{nic}/device', '0x101d')
         port = tree.rdma(nic, f'mlx5_{f}', f, 100)
+        of_one_card(tree, f'mlx5_{f}', 0)
         tree.netdev(nic, f'ens5f{f}np{f}', 100)
         tree.gids_of_both_versions(port, f'ens5f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0{f + 1}:0105')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs')
@@ -3368,6 +3379,7 @@ def a100_two_cards(tree):
             tree.file(f'{nic}/device', ('0x1017', '0x1019')[card])
             if card:
                 infiniband(tree, nic, f'mlx5_{name}', name, 100)
+                of_one_card(tree, f'mlx5_{name}', card)
                 continue
             port = tree.rdma(nic, f'mlx5_{name}', name, 25, state=('1: DOWN', '3: Disabled') if f else ('4: ACTIVE', '5: LinkUp'))
             tree.netdev(nic, f'eno{f + 1}np{f}', 25, carrier=not f, mtu=1500)
@@ -3405,6 +3417,7 @@ def cnp_of_any_priority(tree):
             tree.files(f'{os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(port))))}/net/ens{n + 1}np0/ecn/roce_{side}/enable',
                        **{str(priority): int(priority == on) for priority in range(8)})
         tree.dcb(f'ens{n + 1}np0', [3], DSCPS)
+        tree.no_global_pause(f'ens{n + 1}np0')
         tree.statistics(f'ens{n + 1}np0', *prio_statistics(rx_prio3_bytes=40_000_000_000, rx_prio3_packets=9_800_000, tx_prio3_bytes=40_000_000_000,
                                                            tx_prio3_packets=9_800_000, rx_bytes_phy=40_000_000_000, tx_bytes_phy=40_000_000_000))
         units = dict.fromkeys(('port_xmit_data', 'port_rcv_data'), 0)
@@ -3415,7 +3428,7 @@ def cnp_of_any_priority(tree):
     seconds(tree, 1)
     tree.module('amdgpu', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
     tree.file('proc/kallsyms', '0000000000000000 T ib_register_peer_memory_client\t[ib_core]')
-    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.rstrip())
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY + 'ecn_rp = [3]\necn_np = [3]')
 
 
 def eight_nics_one_subnet(tree):
@@ -3476,6 +3489,7 @@ def storm_and_slow_receiver(tree):
         tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
         tree.file(f'{nic}/net/ens{n + 1}/speed', '40000')
         tree.dcb(f'ens{n + 1}', [3], DSCPS)
+        tree.no_global_pause(f'ens{n + 1}')
         pausing = {'tx_prio3_pause': 2_100, 'tx_pause_ctrl_phy': 2_100, 'tx_prio3_pause_duration': 1_000_000}
         slow = {'rx_prio3_bytes': 3_750_000_000, 'rx_prio3_packets': 3_400_000, 'rx_bytes_phy': 3_750_000_000, 'rx_packets_phy': 3_400_000,
                 'tx_prio3_pause': 3_000, 'tx_pause_ctrl_phy': 3_000, 'tx_prio3_pause_duration': 62_000}
@@ -3524,6 +3538,58 @@ def low_light_and_wrong_cable(tree):
     tree.optics('ens1', (0.81, 0.79, 0.004, 0.83), lost=(2,))
     for netdev in 'ens2', 'ens3':
         tree.optics(netdev, (0.8, 0.8, 0.8, 0.8))
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def rtx_pro_links(tree):
+    """Eight RTX PRO 6000 behind Switchtec switches, two at each, and two ports of a ConnectX-7. Six GPUs are idle: their links run at 2.5 or
+    5 GT/s, which changes all the time. One has run at 5 GT/s for hours, under load; one runs at full speed."""
+    numa_nodes(tree, 1)
+    tree.file('proc/cpuinfo', 'vendor_id : AuthenticAMD\nmodel name : AMD EPYC 9575F 64-Core Processor\nflags : svm')
+    tree.files('sys/class/dmi/id', sys_vendor='ASRockRack', product_name='GENOAD24QM32-2L2T')
+    for n in range(8):
+        bus = 0x10 * (n // 2 + 1)
+        if n % 2 == 0:
+            ports = tree.switch(n // 2, 2, 0, ('0x11f8', '0x5000'))
+        speed = ('2.5', '5.0', '2.5', '2.5', '5.0', '2.5', '5.0', '32.0')[n]
+        gpu = tree.function(ports[n % 2], f'0000:{bus + 3 + n % 2:02x}:00.0', '0x030000', '0x10de', '0x2bb1', 'nvidia', 0)
+        for end in gpu, ports[n % 2]:
+            tree.file(f'{end}/current_link_speed', f'{speed} GT/s PCIe')
+    above = tree.bridge('sys/devices/pci0000:c0', '0000:c0:01.1', 0, ('0x1022', '0x14ab'))
+    for f in range(2):
+        nic = tree.nic(above, 0xc1, 'mlx5', 0, slot=f'00.{f}')
+        port = tree.rdma(nic, f'mlx5_{f}', f, 200)
+        of_one_card(tree, f'mlx5_{f}', 0)
+        tree.netdev(nic, f'enp193s0f{f}np{f}', 200)
+        tree.gids_of_both_versions(port, f'enp193s0f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0{f + 1}:0105')
+    tree.module('nvidia', 'nvidia_uvm', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  595.58.03  Release Build')
+
+
+def mixed_card_models(tree):
+    """Healthy: eight ConnectX-7 beside MI300X, and a ConnectX-6 Dx with two ports for the front end: each model has a firmware of its own."""
+    for n, port in enumerate(modules(tree, 'mi300x', 'mlx5', names='mlx5_{n}', netdevs='gpu{n}rdma')):
+        tree.files(os.path.dirname(os.path.dirname(port)), fw_ver='28.43.2026', board_id='MT_0000000838')
+    above = tree.root(0xa0)
+    for f in range(2):
+        nic = tree.nic(above, 0xa1, 'mlx5', slot=f'00.{f}', link=GEN4)
+        tree.file(f'{nic}/device', '0x101d')
+        port = tree.rdma(nic, f'mlx5_{8 + f}', 8 + f, 100)
+        of_one_card(tree, f'mlx5_{8 + f}', 8)
+        tree.files(os.path.dirname(os.path.dirname(port)), fw_ver='22.39.2048', board_id='MT_0000000359')
+        tree.netdev(nic, f'enp161s0f{f}np{f}', 100, mtu=1500)
+        tree.gids_of_both_versions(port, f'enp161s0f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:00a{f}', f'0000:0000:0000:0000:0000:ffff:0a0{f + 1}:0105')
+    tree.module('amdgpu', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+    tree.file('proc/kallsyms', '0000000000000000 T ib_register_peer_memory_client\t[ib_core]')
+
+
+def h100_front_end_only(tree):
+    """Healthy: eight H100 that are used alone, with one Ethernet NIC at the first socket."""
+    for n in range(8):
+        numa = n // 4
+        tree.gpu(tree.switch(n, 2, numa)[0], 0x10 * (n + 1) + 3, 'h100', numa)
+    tree.roce(tree.root(0xa0), 0xa1, 'mlx5_0', 'enp161s0np0', 0, rate=100, mtu=1500)
+    tree.file('sys/devices/pci0000:a0/0000:a0:01.0/0000:a1:00.0/device', '0x101d')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
 
