@@ -3588,7 +3588,7 @@ def h100_front_end_only(tree):
     for n in range(8):
         numa = n // 4
         tree.gpu(tree.switch(n, 2, numa)[0], 0x10 * (n + 1) + 3, 'h100', numa)
-    tree.roce(tree.root(0xa0), 0xa1, 'mlx5_0', 'enp161s0np0', 0, rate=100, mtu=1500)
+    tree.roce(tree.root(0xa0), 0xa1, 'mlx5_0', 'enp161s0np0', 0, rate=100)
     tree.file('sys/devices/pci0000:a0/0000:a0:01.0/0000:a1:00.0/device', '0x101d')
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
