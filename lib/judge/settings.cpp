@@ -78,8 +78,8 @@ Finding unreadable(const Port& port, const std::string& wanted, const std::strin
 // each priority: NVIDIA's NICs send CNPs while one of them is on (NVIDIA, "HowTo Configure DCQCN").
 std::string meaning_on(const Port& port, const Setting& setting) {
   if (setting.id != SettingId::ecn_np || !port.qos.ecn_np || port.qos.ecn_np->bits == 0) return setting.meaning();
-  return "The notification point is on by other priorities than the policy wants. NVIDIA's NICs answer ECN marks of all "
-         "priorities with CNPs while it is on for one.";
+  return "The notification point is on for other priorities than the policy wants. NVIDIA's NICs answer ECN marks of "
+         "all priorities with CNPs while it is on for one.";
 }
 
 Finding setting_finding(const View& view, const Port& port, const Change& planned) {
@@ -103,8 +103,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
     return finding;
   }
   const auto& agent = view.now.agent;
-  Verdict verdict =
-      verdict_of(change, meaning_on(port, setting_of(change.setting)), agent && agent->is_enforcing());
+  Verdict verdict = verdict_of(change, meaning_on(port, setting_of(change.setting)), agent && agent->is_enforcing());
   if (verdict.status == Status::ok) {
     Finding finding = good(port.id(), change.from, change.to);
     finding.outcome = Outcome::in_sync;

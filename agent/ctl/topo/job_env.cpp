@@ -480,17 +480,15 @@ void add_nccl_merging(EnvFile& out, const TopoView& view) {
       "which [cabling] planes names.");
 }
 
-}  // namespace
-
-// NCCL takes the P_Key at one index on all ports, by default the first one (src/transport/net_ib of 2.30, pkey_index). A
-// limited member reaches full members only. UCX looks for a full membership by itself.
+// NCCL takes the P_Key at one index on all ports, by default the first one (src/transport/net_ib of 2.30, pkey_index).
+// A limited member reaches full members only. UCX looks for a full membership by itself.
 void add_nccl_partition(EnvFile& out, const TopoView& view, const JobPorts& job) {
   constexpr uint16_t kFullMember = 0x8000;  // and the number of a partition: lib/judge/network.cpp, ask_partition()
   std::vector<const Port*> ports;
   std::vector<std::span<const uint16_t>> tables;
   for (const Port* port : job.active)
     if (const auto* keys = find_in(view.node.network.pkeys, port->id());
-        keys != nullptr && port->link_layer == LinkLayer::infiniband) {
+        keys != nullptr && !keys->empty() && port->link_layer == LinkLayer::infiniband) {
       ports.push_back(port);
       tables.emplace_back(*keys);
     }
@@ -501,19 +499,20 @@ void add_nccl_partition(EnvFile& out, const TopoView& view, const JobPorts& job)
   const auto& first = tables.front();
   for (size_t index = 1; index < first.size(); ++index) {
     const uint16_t key = first[index];
-    if (key <= kFullMember || !std::ranges::all_of(tables, [&](const auto& keys) {
-          return index < keys.size() && keys[index] == key;
-        }))
+    if (key <= kFullMember ||
+        !std::ranges::all_of(tables, [&](const auto& keys) { return index < keys.size() && keys[index] == key; }))
       continue;
     return out.set("NCCL_IB_PKEY", std::to_string(index),
-                   "The first P_Key is no full membership on all of these ports (" + hca_name(*ports.front()) + ": " +
-                       key_text(first.front()) + "). " + key_text(key) + " is one, at index " + std::to_string(index) +
-                       " on all of them (NCCL User Guide).");
+                   "The first P_Key is not a full membership on all of these ports (" + hca_name(*ports.front()) +
+                       ": " + key_text(first.front()) + "). " + key_text(key) + " is one, at index " +
+                       std::to_string(index) + " on all of them (NCCL User Guide).");
   }
   out.remark(
-      "NCCL_IB_PKEY is not set: the first P_Key is no full membership on all of these ports, and no other index has the "
-      "same full membership on all (fabric-agentctl check --only partition).");
+      "NCCL_IB_PKEY is not set: the first P_Key is not a full membership on all of these ports, and no other index has "
+      "the same full membership on all (fabric-agentctl check --only partition).");
 }
+
+}  // namespace
 
 // NCCL and RCCL, for nccl.conf (NVIDIA "NCCL User Guide", Environment Variables; docs/userguide/source/env.rst of
 // 2.30). Some values begin with "=".

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/verbs/diagnose_verb.h"
 
-#include <array>
 #include <cstdio>
 
 #include "base/clock.h"
@@ -127,8 +126,7 @@ int print_diagnosis(Report report, const Samples& samples, const RulePolicy& rul
   } else {
     const bool is_faultless =
         causes.findings.empty() && std::ranges::none_of(others.findings, [&](const Finding& finding) {
-          return rank(finding.status) < rank(Status::unknown) &&
-                 (!options.ports.empty() || names_chosen_port(finding));
+          return rank(finding.status) < rank(Status::unknown) && (!options.ports.empty() || names_chosen_port(finding));
         });
     // The observable share comes before the verdict.
     for (const Finding& each : others.findings)

@@ -475,7 +475,11 @@ TEST(CtlDiagnose, AFindingAboutSeveralPortsIsOneOfEachOfThem) {
     Report report;
     report.findings = {
         {.id = "rails", .subject = "10.1.1.0/24", .status = Status::warning, .observed = "mlx5_0/1 and mlx5_2/1"},
-        {.id = "acs", .subject = "0000:12:00.0", .status = Status::warning, .observed = "ReqRedir+", .about = "GPU0 and mlx5_0"},
+        {.id = "acs",
+         .subject = "0000:12:00.0",
+         .status = Status::warning,
+         .observed = "ReqRedir+",
+         .about = "GPU0 and mlx5_0"},
         {.id = "rate", .subject = "mlx5_1/1", .status = Status::warning, .observed = "unlike mlx5_0"}};
     Options options;
     options.ports = {port};
