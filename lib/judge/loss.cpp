@@ -68,9 +68,9 @@ constexpr Measurement kLossWindows[]{
     {.window = {"ack_timeouts", ratio, WindowLimits{1, kNever, 20, 10, kMinute}, "ACK timeouts per second",
                 "NVSentinel: local_ack_timeout_err more than 1 a second", "below 1 a second", 3},
      .transport = true,
-     .meaning = "ACKs do not arrive: packets are lost, or the peer is gone.",
-     .remedy = "Find the peers: rdma resource show qp link {rdma}. Check that they are alive, then look for discards "
-               "and failed links on the path.",
+     .meaning = "ACKs do not arrive in time: packets are lost, wait at a port that is paused, or the peer is gone.",
+     .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. If this host has none, check that the peers are "
+               "alive (rdma resource show qp link {rdma}), then look for discards and failed links on the path.",
      .sum = {{{{"ACK timeouts", &S::ack_timeouts}}}},
      .read_port = read_ack_timeouts},
     {.window = {"remote_physical_errors", ratio, WindowLimits{1, kNever, kMinute, 0, kMinute},

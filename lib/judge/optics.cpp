@@ -275,6 +275,24 @@ std::string milliwatt_text(const ModuleReading& reading) {
 
 }  // namespace
 
+bool is_partly_lit(const Port& port) {
+  if (!port.module || !is_down(port) || is_asleep(*port.module)) return false;
+  std::vector<ModuleLane> lanes = port.module->lanes;
+  drop_other_port(port, lanes);
+  ModuleLimits limits = port.module->rx_power_limits;
+  if (!port.module->bad_checksums.empty()) limits = {};
+  const auto is_weak = [&](const ModuleLane& lane) {
+    ModuleReading now = lane.rx_power;
+    now.flags.reset();  // of the time before the link was lost
+    return lane.rx_los.value_or(false) || is_dark(lane) || below(now, limits) == ModuleBound::alarm;
+  };
+  const auto is_lit = [&](const ModuleLane& lane) { return lane.rx_power.value && !is_weak(lane); };
+  // A lane without light in either direction may not exist.
+  const auto exists = [](const ModuleLane& lane) { return lane.path || !is_dark(lane) || !sends_nothing(lane); };
+  return std::ranges::any_of(lanes, is_lit) &&
+         std::ranges::any_of(lanes, [&](const ModuleLane& lane) { return is_weak(lane) && exists(lane); });
+}
+
 bool is_unheard(const PortContext& ctx) {
   return !ctx.symptoms.has(link) && ctx.symptoms.has(loss) &&
          ctx.lost.requester + ctx.lost.retries_exceeded >=

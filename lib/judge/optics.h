@@ -11,6 +11,9 @@ MaybeCause rx_power_low(const PortContext& ctx);
 // No lane receives light.
 MaybeCause no_light(const PortContext& ctx);
 
+// Without a link: some lanes receive light and others do not. So the far end is on, and the fault is of single lanes.
+bool is_partly_lit(const Port& port);
+
 // More of the packets that this port sends are lost than of those it receives, and its link has no errors: they are
 // counted at the far end.
 bool is_unheard(const PortContext& ctx);

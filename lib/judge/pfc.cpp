@@ -271,7 +271,8 @@ constexpr Measurement kUnprotectedWindows[]{
 constexpr std::string_view kPauseUnit = "share of the time";
 constexpr FixRow kStormRemedy{
     "Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi. Check the PCIe link: "
-    "fabric-agentctl check --only pcie. ",
+    "fabric-agentctl check --only pcie. The PFC watchdogs of this NIC (pfc_watchdog in the policy) and of its switch "
+    "port limit what it stops. ",
     {Work::ends_jobs, "Reset the NIC if it continues: devlink dev reload pci/{pci}"}};
 
 constexpr Measurement kPauseStormWindows[]{

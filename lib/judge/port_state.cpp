@@ -208,6 +208,29 @@ constexpr Advice kInfiniband[]{
 // Reasons of the NIC that are more specific than the physical state, which is Disabled in RoCE drivers whatever the
 // cause.
 constexpr std::pair<std::string_view, Advice> kByReason[]{
+    {"No cable",
+     {0,
+      "The NIC sees no cable or module in this port.",
+      {Work::at_link, "Plug in or reseat the cable or module of {netdev}, then check cable and switch port."}}},
+    {"Cable issue",
+     {0,
+      "The NIC does not accept the cable or module in this port, or its test failed.",
+      {"Read its type: ethtool -m {netdev}. ",
+       {Work::at_link, "Replace it by a type that the NIC's firmware supports."}}}},
+    {"EEPROM issue",
+     {0,
+      "The NIC cannot read the memory of the cable or module in this port.",
+      {Work::at_link, "Reseat the cable or module of {netdev}; if nothing changes, replace it."}}},
+    {"Power budget exceeded",
+     {0,
+      "The module needs more power than this port gives, and stays off.",
+      {"Read its power class: ethtool -m {netdev}. ",
+       {Work::at_link, "Use a module with a lower one, or a port with a larger budget."}}}},
+    {"Overheat",
+     {0,
+      "The module or the NIC is too hot, and its link was turned off.",
+      {"Read the temperature of the module: ethtool -m {netdev}. ",
+       {Work::at_machine, "Check the airflow and the neighboring modules."}}}},
     {"Link training failure", kMismatch},
     {"Logical mismatch", kMismatch},
     {"BMC request down",
@@ -218,6 +241,14 @@ constexpr std::pair<std::string_view, Advice> kByReason[]{
       "The NIC refuses the speed: it is above the limit that is fused into this NIC.",
       {"Choose a lower speed on the switch port: ethtool {netdev}. ",
        {Work::in_machine, "Else replace the NIC by a model for this speed."}}}}};
+
+constexpr Advice kPartlyLit{
+    0,
+    "The module of this port receives light on some lanes and not on others: a fiber, a connector, or a laser of the "
+    "far end.",
+    {"Compare the lanes at both ends: ethtool -m {netdev}. ",
+     {Work::at_link,
+      "Clean both ends and swap the fiber; if the far end sends no light on that lane, replace its module."}}};
 
 // The states of an InfiniBand link that is up. A subnet manager gives the port its LID, and sets it to ARMED and
 // ACTIVE; the port keeps the LID when its link is lost (IBTA 1.4, 14.3.5; PortInfo).
@@ -279,6 +310,7 @@ Advice advice_for(const Port& port, const infiniband::Lids* lids) {
     const auto* row = find_where(kByReason, [&](const auto& each) { return each.first == port.link_status->reason; });
     if (row != nullptr) return row->second;
   }
+  if (is_partly_lit(port)) return kPartlyLit;
   const bool infiniband = port.link_layer == LinkLayer::infiniband;
   if (port.state == kPortInit || port.state == kPortArmed)
     return {0,

@@ -20,9 +20,8 @@ constexpr std::string_view kApply = "fabric-agentctl plan; fabric-agentctl apply
 // plan ends with the command that comes next on this machine: an apply may be refused, or not be enough.
 constexpr std::string_view kPlan = "fabric-agentctl plan";
 
-RuleResult result_of(const Change& change, bool enforced) {
+RuleResult result_of(const Change& change, const std::string& meaning, bool enforced) {
   const Setting& setting = setting_of(change.setting);
-  const std::string meaning = setting.meaning();
   switch (change.outcome) {
     case Outcome::in_sync:
     case Outcome::applied: return {Status::ok, {}, {}};
@@ -81,6 +80,14 @@ Finding unreadable(const Port& port, const std::string& wanted, const std::strin
              "Run the check as root on the machine itself. See journalctl -k.");
 }
 
+// What the difference means on this port. The notification point of DCQCN is a switch of the port that has a file for
+// each priority: NVIDIA's NICs send CNPs while one of them is on (NVIDIA, "HowTo Configure DCQCN").
+std::string meaning_on(const Port& port, const Setting& setting) {
+  if (setting.id != SettingId::ecn_np || !port.qos.ecn_np || port.qos.ecn_np->bits == 0) return setting.meaning();
+  return "The notification point is on for other priorities than the policy wants. NVIDIA's NICs answer ECN marks of "
+         "all priorities with CNPs while it is on for one.";
+}
+
 Finding setting_finding(const View& view, const Port& port, const Change& planned) {
   const Change change = with_agent_outcome(view.now, planned);
   // A dry run writes nothing: a refusal in it is a failed read.
@@ -102,7 +109,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
     return finding;
   }
   const auto& agent = view.now.agent;
-  RuleResult result = result_of(change, agent && agent->is_enforcing());
+  RuleResult result = result_of(change, meaning_on(port, setting_of(change.setting)), agent && agent->is_enforcing());
   if (result.status == Status::ok) {
     Finding finding = good(port.id(), change.from, change.to);
     finding.outcome = Outcome::in_sync;

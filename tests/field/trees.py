@@ -219,6 +219,47 @@ class Tree:
         question = struct.pack('<HH', 78, 0) + header + name
         self.answers.append(f'route now {question.hex()}\n= {(struct.pack("<H", 78) + reply).hex()}')
 
+    def ethtool(self, netdev, command, reply, flags=0, asked=b''):
+        """The answer to a message of ethtool about a netdev (ETHTOOL_MSG_*), and the id of its family. reply: attributes."""
+        header = struct.pack('<BBH', 3, 1, 0) + attribute(2, b'ethtool\0')  # CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME
+        family = struct.pack('<BBH', 1, 2, 0) + attribute(1, struct.pack('<H', 21))
+        question = f'generic now {(struct.pack("<HH", 16, 0) + header).hex()}\n= {(struct.pack("<H", 16) + family).hex()}'
+        if question not in self.answers:
+            self.answers.append(question)
+        device = attribute(2, netdev.encode() + b'\0') + (attribute(3, struct.pack('<I', flags)) if flags else b'')
+        question = struct.pack('<HHBBH', 21, 0, command, 1, 0) + attribute(0x8001, device) + asked
+        self.answers.append(f'generic now {question.hex()}\n= {(struct.pack("<HBBH", 21, command, 1, 0) + reply).hex()}')
+
+    def no_global_pause(self, netdev):
+        self.ethtool(netdev, 21, attribute(2, b'\0') + attribute(3, b'\0') + attribute(4, b'\0'))
+
+    def link_down(self, netdev, reason, detail=None):
+        """The link is down for this reason (ETHTOOL_LINK_EXT_STATE_*)."""
+        self.ethtool(netdev, 6, attribute(2, b'\0') + attribute(5, bytes([reason])) + (b'' if detail is None else attribute(6, bytes([detail]))), 4)
+
+    def optics(self, netdev, rx, tx=(1.0, 1.0, 1.0, 1.0), lost=()):
+        """A QSFP of SFF-8636 with four lanes. rx, tx: mW of each lane; lost: lanes without a signal, from 0."""
+        low, high, limits = bytearray(128), bytearray(128), bytearray(128)
+        low[0], low[3] = 0x11, sum(1 << lane for lane in lost)
+        low[22:24], low[26:28] = struct.pack('>h', 45 * 256), struct.pack('>H', 33000)
+        for lane in range(4):
+            low[34 + 2 * lane:36 + 2 * lane] = struct.pack('>H', round(rx[lane] * 10000))
+            low[42 + 2 * lane:44 + 2 * lane] = struct.pack('>H', 3500)
+            low[50 + 2 * lane:52 + 2 * lane] = struct.pack('>H', round(tx[lane] * 10000))
+        for lane in lost:
+            low[9 + lane // 2] |= 0x50 >> 4 * (lane % 2)  # RX power: low alarm, low warning
+        high[0], high[2], high[3], high[19] = 0x11, 0x0c, 0x10, 0x00
+        high[20:36], high[40:56], high[56:58] = b'VENDOR A        ', b'QSFP-200G-SR4   ', b'A1'
+        high[68:84], high[84:92], high[92] = b'SERIAL0001      ', b'240101  ', 0x0c
+        high[63], high[95] = sum(high[0:63]) & 0xff, sum(high[64:95]) & 0xff
+        for at, values in ((0, (75 * 256, -5 * 256, 70 * 256, 0)), (16, (36300, 29700, 34650, 31350)), (48, (34673, 646, 17378, 1023)),
+                           (56, (5000, 1000, 4500, 1500)), (64, (34673, 1259, 17378, 2512))):
+            limits[at:at + 8] = struct.pack('>4h' if at == 0 else '>4H', *values)
+        for page, offset, data in ((0, 0, low), (0, 128, high), (3, 128, limits)):
+            asked = attribute(2, struct.pack('<I', offset)) + attribute(3, struct.pack('<I', 128))
+            asked += attribute(4, bytes([page])) + attribute(5, b'\0') + attribute(6, b'\x50')
+            self.ethtool(netdev, 31, attribute(7, bytes(data)), asked=asked)
+
     def close(self):
         functions = {pci: {'mrrs': 4096, 'max_payload': 256, 'relaxed_ordering': True, **({} if acs is None else {'acs': acs})}
                      for pci, acs in self.acs.items()}
@@ -2040,6 +2081,7 @@ def thor2_cnp_priority_7(tree):
 
 
 STRIX_GPU = ('0x030000', '0x1002', '0x1586', 'amdgpu')
+GEN4 = ('16.0 GT/s PCIe', '16')
 GEN4_X4 = ('16.0 GT/s PCIe', '4')
 
 
@@ -3662,6 +3704,323 @@ def mi300x_thor2_pod(tree):
     tree.module('bnxt_en', 'bnxt_re', 'amdgpu', 'ib_core', 'ib_uverbs', 'rdma_ucm')
     tree.file('proc/kallsyms', '0000000000000000 T ib_register_peer_memory_client\t[ib_core]')
     first_process(tree, 'unlimited')
+
+
+def numa_nodes(tree, count):
+    """NUMA nodes of two sockets."""
+    for node in range(count):
+        tree.files(f'sys/devices/system/node/node{node}', cpulist=f'{node * 8}-{node * 8 + 7}',
+                   distance=' '.join(str(10 if other == node else 12 if other * 2 // count == node * 2 // count else 32) for other in range(count)))
+        for cpu in range(node * 8, node * 8 + 8):
+            tree.files(f'sys/devices/system/cpu/cpu{cpu}/topology', physical_package_id=node * 2 // count, core_id=cpu)
+
+
+def dgx_a100_storage(tree):
+    """Healthy: a DGX A100 with four NUMA nodes a socket. Below each of four root ports, in three levels of switches, two GPUs and two NICs;
+    two cards with two ports each for storage, of which one port has 200 and the other 100 Gb/s."""
+    numa_nodes(tree, 8)
+    tree.files('sys/class/dmi/id', sys_vendor='NVIDIA', product_name='DGXA100 920-23687-2530-000')
+    tree.file('proc/cpuinfo', 'vendor_id : AuthenticAMD\nmodel name : AMD EPYC 7742 64-Core Processor\nflags : svm')
+    plx = ('0x1000', '0xc010')
+    for n, (numa, base) in enumerate(((3, 0x00), (1, 0x40), (7, 0x80), (5, 0xb0))):
+        def below(parent, bus, slot=0, numa=numa):
+            return tree.bridge(parent, f'0000:{bus:02x}:{slot:02x}.0', numa, plx, GEN4)
+        root = tree.bridge(f'sys/devices/pci0000:{base:02x}', f'0000:{base:02x}:01.1', numa, ('0x1022', '0x1483'), GEN4)
+        top = below(root, base + 1)
+        left, right = below(below(top, base + 2, 0), base + 3), below(below(top, base + 2, 8), base + 10)
+        tree.gpu(below(left, base + 4), base + 7, 'a100', numa, GEN4)
+        inner = below(below(right, base + 11, 4), base + 13)
+        tree.gpu(below(inner, base + 14), base + 15, 'a100', numa, GEN4)
+        for which, (parent, bus) in enumerate(((below(right, base + 11, 0), base + 12), (below(right, base + 11, 8), base + 18 - 2 * (n == 3)))):
+            name = (0, 2, 6, 8)[n] + which
+            nic = tree.nic(parent, bus, 'mlx5', numa, kind='0x020700', link=GEN4)
+            tree.file(f'{nic}/device', '0x101b')
+            infiniband(tree, nic, f'mlx5_{name}', name, 200)
+    for numa, bus, name in ((0, 0x61, 4), (4, 0xe1, 10)):
+        above = tree.bridge(f'sys/devices/pci0000:{bus - 1:02x}', f'0000:{bus - 1:02x}:03.1', numa, ('0x1022', '0x1483'), GEN4)
+        for f in range(2):
+            nic = tree.nic(above, bus, 'mlx5', numa, slot=f'00.{f}', kind='0x020700', link=GEN4)
+            tree.file(f'{nic}/device', '0x101b')
+            infiniband(tree, nic, f'mlx5_{name + f}', name + f, (200, 100)[f])
+            of_one_card(tree, f'mlx5_{name + f}', name)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def a100_two_front_ports(tree):
+    """Healthy: four pairs of A100, each with an InfiniBand NIC below its switches; a card with two Ethernet ports of 40 Gb/s."""
+    numa_nodes(tree, 8)
+    tree.file('proc/cpuinfo', 'vendor_id : AuthenticAMD\nmodel name : AMD EPYC 7543 32-Core Processor\nflags : svm')
+    for n, (numa, name) in enumerate(((3, 1), (1, 0), (7, 5), (5, 2))):
+        gpus, nics = tree.switch(n, 2, numa)
+        inner = tree.bridge(gpus, f'0000:{0x10 * (n + 1) + 3:02x}:00.0', numa, link=GEN4)
+        for which in 0, 1:
+            port = tree.bridge(inner, f'0000:{0x10 * (n + 1) + 4:02x}:{which:02x}.0', numa, link=GEN4)
+            tree.gpu(port, 0x10 * (n + 1) + 7 + 4 * which, 'a100', numa, GEN4)
+        nic = tree.nic(nics, 0x10 * (n + 1) + 6, 'mlx5', numa, kind='0x020700', link=GEN4)
+        tree.file(f'{nic}/device', '0x101b')
+        infiniband(tree, nic, f'mlx5_{name}', name, 200)
+    above = tree.bridge('sys/devices/pci0000:60', '0000:60:03.1', 2, ('0x1022', '0x1483'), GEN4)
+    for f, name in enumerate((3, 4)):
+        nic = tree.nic(above, 0x61, 'mlx5', 2, slot=f'00.{f}', link=('8.0 GT/s PCIe', '8'))
+        tree.file(f'{nic}/device', '0x1015')
+        port = tree.rdma(nic, f'mlx5_{name}', name, 100)
+        tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
+        of_one_card(tree, f'mlx5_{name}', 3)
+        tree.netdev(nic, f'enp97s0f{f}np{f}', 40, mtu=1500)
+        tree.gids_of_both_versions(port, f'enp97s0f{f}np{f}', f'fe80:0000:0000:0000:8ae9:a4ff:fe46:373{4 + f}',
+                                   f'0000:0000:0000:0000:0000:ffff:4b{0x0c + f:02x}:2440')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def of_one_card(tree, name, number):
+    """The RDMA device is of the card with this number: its functions share the GUID of the system image."""
+    tree.file(f'sys/class/infiniband/{name}/sys_image_guid', f'5aa2:e103:0001:{number:04x}')
+
+
+def l40s_nic_at_one_socket(tree):
+    """Healthy: four L40S, two at each socket, and one card with two ports at the second socket."""
+    numa_nodes(tree, 2)
+    tree.file('proc/cpuinfo', 'vendor_id : AuthenticAMD\nmodel name : AMD EPYC 9654 96-Core Processor\nflags : svm')
+    for n in range(4):
+        bus = 0x20 * (n + 1)
+        tree.function(tree.bridge(f'sys/devices/pci0000:{bus:02x}', f'0000:{bus:02x}:01.1', n // 2, ('0x1022', '0x14ab')), f'0000:{bus + 1:02x}:00.0',
+                      '0x030200', '0x10de', '0x26b9', 'nvidia', n // 2, GEN4)
+    above = tree.bridge('sys/devices/pci0000:a0', '0000:a0:03.1', 1, ('0x1022', '0x14ab'))
+    for f in range(2):
+        nic = tree.nic(above, 0xa1, 'mlx5', 1, slot=f'00.{f}', link=GEN4)
+        tree.file(f'{nic}/device', '0x101d')
+        port = tree.rdma(nic, f'mlx5_{f}', f, 100)
+        of_one_card(tree, f'mlx5_{f}', 0)
+        tree.netdev(nic, f'ens5f{f}np{f}', 100)
+        tree.gids_of_both_versions(port, f'ens5f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0{f + 1}:0105')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_uverbs')
+
+
+def a100_two_cards(tree):
+    """Healthy: one A100 at the second socket, and at each socket a ConnectX-5 with two ports: Ethernet for the host at the first, InfiniBand at the second."""
+    numa_nodes(tree, 2)
+    tree.file('proc/cpuinfo', 'vendor_id : AuthenticAMD\nmodel name : AMD EPYC 7763 64-Core Processor\nflags : svm')
+    tree.gpu(tree.bridge('sys/devices/pci0000:80', '0000:80:01.1', 1, ('0x1022', '0x1483')), 0x81, 'a100', 1, GEN4)
+    for card, bus in enumerate((0x21, 0xa1)):
+        above = tree.bridge(f'sys/devices/pci0000:{bus - 1:02x}', f'0000:{bus - 1:02x}:03.1', card, ('0x1022', '0x1483'), GEN4)
+        for f in range(2):
+            name = 2 * card + f
+            nic = tree.nic(above, bus, 'mlx5', card, slot=f'00.{f}', kind=('0x020000', '0x020700')[card], link=('8.0 GT/s PCIe', '8') if card == 0 else GEN4)
+            tree.file(f'{nic}/device', ('0x1017', '0x1019')[card])
+            if card:
+                infiniband(tree, nic, f'mlx5_{name}', name, 100)
+                of_one_card(tree, f'mlx5_{name}', card)
+                continue
+            port = tree.rdma(nic, f'mlx5_{name}', name, 25, state=('1: DOWN', '3: Disabled') if f else ('4: ACTIVE', '5: LinkUp'))
+            tree.netdev(nic, f'eno{f + 1}np{f}', 25, carrier=not f, mtu=1500)
+            if not f:
+                tree.gids_of_both_versions(port, 'eno1np0', 'fe80:0000:0000:0000:5aa2:e1ff:fe00:0001', '0000:0000:0000:0000:0000:ffff:0a02:0305')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def h100_ipv6_beside_ipv4(tree):
+    """Healthy: eight ConnectX-7 with an IPv4 address, a static IPv6 address and one of the router's prefix each."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', numa)
+        port = tree.rdma(nic, f'mlx5_{n}', n, 400)
+        for index in range(4, 10):
+            tree.file(f'{port}/gids/{index}', NO_GID)
+        tree.netdev(nic, f'gpu{n}_eth', 400)
+        mac = f'a288:c2ff:fe3b:50{n:02x}'
+        tree.gids_of_both_versions(port, f'gpu{n}_eth', f'fe80:0000:0000:0000:{mac}', f'0000:0000:0000:0000:0000:ffff:0ac8:{n:02x}0a',
+                                   f'fc00:0200:0000:000{n}:0000:0000:0000:000a', f'fc00:0200:0000:000{n}:{mac}')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def cnp_of_any_priority(tree):
+    """Healthy: eight ConnectX-7 whose driver has the switches of DCQCN. The reaction point is on for priority 3, the notification point for
+    priority 0, which turns it on for the port: marked packets arrive, and notifications leave."""
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'mi300x', numa)
+        port = tree.roce(below_nic, bus + 4, f'mlx5_{n}', f'ens{n + 1}np0', n, numa=numa)
+        for side, on in ('rp', 3), ('np', 0):
+            tree.files(f'{os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(port))))}/net/ens{n + 1}np0/ecn/roce_{side}/enable',
+                       **{str(priority): int(priority == on) for priority in range(8)})
+        tree.dcb(f'ens{n + 1}np0', [3], DSCPS)
+        tree.no_global_pause(f'ens{n + 1}np0')
+        tree.statistics(f'ens{n + 1}np0', *prio_statistics(rx_prio3_bytes=40_000_000_000, rx_prio3_packets=9_800_000, tx_prio3_bytes=40_000_000_000,
+                                                           tx_prio3_packets=9_800_000, rx_bytes_phy=40_000_000_000, tx_bytes_phy=40_000_000_000))
+        units = dict.fromkeys(('port_xmit_data', 'port_rcv_data'), 0)
+        tree.counters(port, units, dict.fromkeys(units, 9_900_000_000), 'counters')
+        zero = dict.fromkeys(('np_ecn_marked_roce_packets', 'np_cnp_sent', 'rp_cnp_handled', 'rp_cnp_ignored', 'packet_seq_err', 'out_of_sequence',
+                              'rx_write_requests'), 0)
+        tree.counters(port, zero, zero | {'np_ecn_marked_roce_packets': 4000, 'np_cnp_sent': 3900, 'rp_cnp_handled': 3800, 'rx_write_requests': 600_000})
+    seconds(tree, 1)
+    tree.module('amdgpu', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+    tree.file('proc/kallsyms', '0000000000000000 T ib_register_peer_memory_client\t[ib_core]')
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY + 'ecn_rp = [3]\necn_np = [3]')
+
+
+def eight_nics_one_subnet(tree):
+    """Eight H100 with a ConnectX-7 each, all eight in one IPv4 subnet; ARP as the kernel has it by default."""
+    addresses = {}
+    for n, port in enumerate(modules(tree, 'h100', 'mlx5', netdevs='ens{n}np0')):
+        netdev = f'ens{n + 1}np0'
+        addresses[netdev] = f'10.10.1.{n + 1}'
+        tree.gids(port, netdev, addresses[netdev])
+    for name in 'all', 'default', *addresses:
+        tree.files(f'proc/sys/net/ipv4/conf/{name}', arp_ignore=0, arp_announce=0, arp_filter=0, rp_filter=2)
+    tree.addressing(addresses)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def ib_partition_and_lost_port(tree):
+    """Eight InfiniBand NICs in a partition of the site, whose key is the second of each port. One has lost its link, and still has its LID."""
+    for n, name in enumerate((0, 3, 4, 5, 6, 9, 10, 11)):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa)
+        tree.gpu(below_gpu, bus + 3, 'h100', numa)
+        port = infiniband(tree, tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700'), f'mlx5_{name}', name)
+        tree.files(f'{port}/pkeys', **{'0': '0x7fff', '1': '0x8001'})
+        tree.files(port, lid=f'0x{0x35a + name:x}', sm_lid='0x14e')
+        if name == 10:
+            tree.files(port, state='1: DOWN', phys_state='2: Polling', rate='10 Gb/sec (4X SDR)')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def h200_translated_and_acs(tree):
+    """Eight H200 on an Intel host that was started without iommu=pt: every function is in a translated domain. ACS is on in the switches."""
+    tree.file('proc/sys/kernel/osrelease', '6.8.0-79-generic')
+    tree.file('proc/cmdline', 'BOOT_IMAGE=vmlinuz initrd=initrd.img ip=dhcp boot=live console=ttyS0')
+    tree.file('proc/cpuinfo', 'vendor_id : GenuineIntel\nmodel name : INTEL(R) XEON(R) PLATINUM 8592+\nflags : fpu vmx')
+    tree.file('sys/class/iommu/dmar0/intel-iommu/cap', 'd2008c40660462')
+    for n in range(8):
+        numa, bus = n // 4, 0x10 * (n + 1)
+        below_gpu, below_nic = tree.switch(n, 2, numa, acs=0x1d)
+        gpu = tree.gpu(below_gpu, bus + 3, 'h200', numa)
+        nic = tree.nic(below_nic, bus + 4, 'mlx5', numa, kind='0x020700')
+        infiniband(tree, nic, f'mlx5_{n}', n)
+        for which, (folder, pci) in enumerate(((gpu, f'0000:{bus + 3:02x}:00.0'), (nic, f'0000:{bus + 4:02x}:00.0'))):
+            group = f'sys/kernel/iommu_groups/{40 + 2 * n + which}'
+            tree.file(f'{group}/type', 'DMA-FQ')
+            tree.link(f'{folder}/iommu_group', group)
+            tree.link(f'{group}/devices/{pci}', folder)
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib', 'ib_umad', 'ib_uverbs')
+
+
+def storm_and_slow_receiver(tree):
+    """In one second, two NICs of 40 Gb/s: the first receives nothing, and pauses its switch port all the time; the second receives 30 Gb/s
+    and pauses now and then."""
+    for n in range(2):
+        port = tree.roce(tree.bridge(f'sys/devices/pci0000:{0x20 * (n + 1):02x}', f'0000:{0x20 * (n + 1):02x}:01.0', n, ('0x8086', '0x6f08'),
+                                     ('8.0 GT/s PCIe', '8')), 0x20 * (n + 1) + 1, f'mlx5_{n}', f'ens{n + 1}', n, rate=100, numa=n)
+        nic = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(port))))
+        tree.files(nic, device='0x1015', max_link_speed='8.0 GT/s PCIe', current_link_speed='8.0 GT/s PCIe', max_link_width=8, current_link_width=8)
+        tree.file(f'{port}/rate', '40 Gb/sec (4X QDR)')
+        tree.file(f'{nic}/net/ens{n + 1}/speed', '40000')
+        tree.dcb(f'ens{n + 1}', [3], DSCPS)
+        tree.no_global_pause(f'ens{n + 1}')
+        pausing = {'tx_prio3_pause': 2_100, 'tx_pause_ctrl_phy': 2_100, 'tx_prio3_pause_duration': 1_000_000}
+        slow = {'rx_prio3_bytes': 3_750_000_000, 'rx_prio3_packets': 3_400_000, 'rx_bytes_phy': 3_750_000_000, 'rx_packets_phy': 3_400_000,
+                'tx_prio3_pause': 3_000, 'tx_pause_ctrl_phy': 3_000, 'tx_prio3_pause_duration': 62_000}
+        tree.statistics(f'ens{n + 1}', *prio_statistics(**(slow if n else pausing)))
+        units = dict.fromkeys(('port_xmit_data', 'port_rcv_data', 'port_rcv_packets'), 0)
+        tree.counters(port, units, units | ({'port_rcv_data': 930_000_000, 'port_rcv_packets': 3_400_000} if n else {}), 'counters')
+        zero = dict.fromkeys(('out_of_sequence', 'packet_seq_err', 'local_ack_timeout_err', 'out_of_buffer', 'np_cnp_sent', 'rp_cnp_handled',
+                              'np_ecn_marked_roce_packets', 'rx_write_requests'), 0)
+        tree.counters(port, zero, zero | ({'rx_write_requests': 57_000} if n else {'local_ack_timeout_err': 40}))
+    seconds(tree, 1)
+    tree.module('mlx5_core', 'mlx5_ib')
+    tree.file('etc/fabric-agent/fabric-agent.toml', POLICY.rstrip())
+
+
+def kernel_without_ofed(tree):
+    """A node of CloudLab that was started with a kernel of its own. The vendor's drivers for the ConnectX-3 are installed for another kernel."""
+    release = '6.1.55-fastswap'
+    tree.file('proc/sys/kernel/osrelease', release)
+    tree.files('sys/class/dmi/id', sys_vendor='Dell', product_name='C6220')
+    above = tree.bridge('sys/devices/pci0000:00', '0000:00:03.0', ids=('0x8086', '0x0e08'), link=('8.0 GT/s PCIe', '8'))
+    tree.function(above, '0000:03:00.0', '0x028000', '0x15b3', '0x1003', link=('8.0 GT/s PCIe', '8'))
+    above = tree.bridge('sys/devices/pci0000:00', '0000:00:01.0', ids=('0x8086', '0x0e02'), link=('5.0 GT/s PCIe', '4'))
+    tree.netdev(tree.function(above, '0000:02:00.0', '0x020000', '0x8086', '0x1521', 'igb', link=('5.0 GT/s PCIe', '4')), 'eno1', 1, mtu=1500)
+    tree.module('igb')
+    tree.file('proc/modules', 'igb 327680 0 - Live 0x0000000000000000')
+    installed_modules(tree, release, 'net/ethernet/intel/igb/igb')
+    other = '4.15.0-213-generic'
+    names = 'mlx4_core', 'mlx4_en', 'mlx4_ib', 'ib_core', 'ib_uverbs', 'ib_umad'
+    for name in names:
+        tree.file(f'lib/modules/{other}/updates/dkms/{name}.ko')
+    tree.file(f'lib/modules/{other}/modules.dep', '\n'.join(f'updates/dkms/{name}.ko:' for name in names))
+
+
+def low_light_and_wrong_cable(tree):
+    """Four ConnectX-6 of 200 Gb/s. One gets no light on its third lane, and no link; another has a cable that its firmware does not accept."""
+    ports = modules(tree, 'a100', 'mlx5', 4, rate=200)
+    for n in range(4):
+        nic = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(ports[n]))))
+        tree.file(f'{nic}/device', '0x101b')
+        if n in (0, 3):
+            tree.files(ports[n], state='1: DOWN', phys_state='2: Polling' if n == 0 else '3: Disabled')
+            tree.files(f'{nic}/net/ens{n + 1}', operstate='down', carrier=0, speed=-1, flags='0x1003')
+        tree.link_state(f'ens{n + 1}')
+    tree.link_down('ens1', 0, 1)
+    tree.link_down('ens4', 5, 1)
+    tree.optics('ens1', (0.81, 0.79, 0.004, 0.83), lost=(2,))
+    for netdev in 'ens2', 'ens3':
+        tree.optics(netdev, (0.8, 0.8, 0.8, 0.8))
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
+
+
+def rtx_pro_links(tree):
+    """Eight RTX PRO 6000 behind Switchtec switches, two at each, and two ports of a ConnectX-7. Six GPUs are idle: their links run at 2.5 or
+    5 GT/s, which changes all the time. One has run at 5 GT/s for hours, under load; one runs at full speed."""
+    numa_nodes(tree, 1)
+    tree.file('proc/cpuinfo', 'vendor_id : AuthenticAMD\nmodel name : AMD EPYC 9575F 64-Core Processor\nflags : svm')
+    tree.files('sys/class/dmi/id', sys_vendor='ASRockRack', product_name='GENOAD24QM32-2L2T')
+    for n in range(8):
+        bus = 0x10 * (n // 2 + 1)
+        if n % 2 == 0:
+            ports = tree.switch(n // 2, 2, 0, ('0x11f8', '0x5000'))
+        speed = ('2.5', '5.0', '2.5', '2.5', '5.0', '2.5', '5.0', '32.0')[n]
+        gpu = tree.function(ports[n % 2], f'0000:{bus + 3 + n % 2:02x}:00.0', '0x030000', '0x10de', '0x2bb1', 'nvidia', 0)
+        for end in gpu, ports[n % 2]:
+            tree.file(f'{end}/current_link_speed', f'{speed} GT/s PCIe')
+    above = tree.bridge('sys/devices/pci0000:c0', '0000:c0:01.1', 0, ('0x1022', '0x14ab'))
+    for f in range(2):
+        nic = tree.nic(above, 0xc1, 'mlx5', 0, slot=f'00.{f}')
+        port = tree.rdma(nic, f'mlx5_{f}', f, 200)
+        of_one_card(tree, f'mlx5_{f}', 0)
+        tree.netdev(nic, f'enp193s0f{f}np{f}', 200)
+        tree.gids_of_both_versions(port, f'enp193s0f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:000{f}', f'0000:0000:0000:0000:0000:ffff:0a0{f + 1}:0105')
+    tree.module('nvidia', 'nvidia_uvm', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+    tree.file('proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  595.58.03  Release Build')
+
+
+def mixed_card_models(tree):
+    """Healthy: eight ConnectX-7 beside MI300X, and a ConnectX-6 Dx with two ports for the front end: each model has a firmware of its own."""
+    for n, port in enumerate(modules(tree, 'mi300x', 'mlx5', names='mlx5_{n}', netdevs='gpu{n}rdma')):
+        tree.files(os.path.dirname(os.path.dirname(port)), fw_ver='28.43.2026', board_id='MT_0000000838')
+    above = tree.root(0xa0)
+    for f in range(2):
+        nic = tree.nic(above, 0xa1, 'mlx5', slot=f'00.{f}', link=GEN4)
+        tree.file(f'{nic}/device', '0x101d')
+        port = tree.rdma(nic, f'mlx5_{8 + f}', 8 + f, 100)
+        of_one_card(tree, f'mlx5_{8 + f}', 8)
+        tree.files(os.path.dirname(os.path.dirname(port)), fw_ver='22.39.2048', board_id='MT_0000000359')
+        tree.netdev(nic, f'enp161s0f{f}np{f}', 100, mtu=1500)
+        tree.gids_of_both_versions(port, f'enp161s0f{f}np{f}', f'fe80:0000:0000:0000:5aa2:e1ff:fe00:00a{f}', f'0000:0000:0000:0000:0000:ffff:0a0{f + 1}:0105')
+    tree.module('amdgpu', 'mlx5_core', 'mlx5_ib', 'ib_core', 'ib_uverbs')
+    tree.file('proc/kallsyms', '0000000000000000 T ib_register_peer_memory_client\t[ib_core]')
+
+
+def h100_front_end_only(tree):
+    """Healthy: eight H100 that are used alone, with one Ethernet NIC at the first socket."""
+    for n in range(8):
+        numa = n // 4
+        tree.gpu(tree.switch(n, 2, numa)[0], 0x10 * (n + 1) + 3, 'h100', numa)
+    tree.roce(tree.root(0xa0), 0xa1, 'mlx5_0', 'enp161s0np0', 0, rate=100)
+    tree.file('sys/devices/pci0000:a0/0000:a0:01.0/0000:a1:00.0/device', '0x101d')
+    tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
 
 def write(name, folder):

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -517,6 +518,38 @@ void add_nccl_merging(EnvFile& out, const TopoView& view) {
       "which [cabling] planes names.");
 }
 
+// NCCL takes the P_Key at one index on all ports, by default the first one (src/transport/net_ib of 2.30, pkey_index).
+// A limited member reaches full members only. UCX looks for a full membership by itself.
+void add_nccl_partition(EnvFile& out, const TopoView& view, const JobPorts& job) {
+  constexpr uint16_t kFullMember = 0x8000;  // and the number of a partition: lib/judge/network.cpp, ask_partition()
+  std::vector<const Port*> ports;
+  std::vector<std::span<const uint16_t>> tables;
+  for (const Port* port : job.active)
+    if (const auto* keys = find_in(view.node.network.pkeys, port->id());
+        keys != nullptr && !keys->empty() && port->link_layer == LinkLayer::infiniband) {
+      ports.push_back(port);
+      tables.emplace_back(*keys);
+    }
+  if (std::ranges::all_of(tables, [](const auto& keys) { return keys.front() > kFullMember; })) return;
+  const auto key_text = [](uint16_t key) {
+    return "0x" + hex_digits(std::string{static_cast<char>(key >> 8), static_cast<char>(key & 0xff)});
+  };
+  const auto& first = tables.front();
+  for (size_t index = 1; index < first.size(); ++index) {
+    const uint16_t key = first[index];
+    if (key <= kFullMember ||
+        !std::ranges::all_of(tables, [&](const auto& keys) { return index < keys.size() && keys[index] == key; }))
+      continue;
+    return out.set("NCCL_IB_PKEY", std::to_string(index),
+                   "The first P_Key is not a full membership on all of these ports (" + hca_name(*ports.front()) +
+                       ": " + key_text(first.front()) + "). " + key_text(key) + " is one, at index " +
+                       std::to_string(index) + " on all of them (NCCL User Guide).");
+  }
+  out.remark(
+      "NCCL_IB_PKEY is not set: the first P_Key is not a full membership on all of these ports, and no other index has "
+      "the same full membership on all (fabric-agentctl check --only partition).");
+}
+
 }  // namespace
 
 // NCCL and RCCL, for nccl.conf (NVIDIA "NCCL User Guide", Environment Variables; docs/userguide/source/env.rst of
@@ -539,6 +572,7 @@ std::string topo_nccl(const TopoView& view) {
         "network\", it fails.");
   } else {
     add_common(out, kNccl, view, job);
+    add_nccl_partition(out, view, job);
     add_nccl_queue_pairs(out, view, job);
     if (!adaptive_routing_of(view, job).empty() &&
         !contains(job.roce, PortRole::bond, [](const Port* port) { return port->role; }))

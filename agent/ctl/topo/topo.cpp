@@ -9,6 +9,7 @@
 #include "ctl/machine.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
+#include "kernel/rdma/infiniband.h"
 #include "node/nvml.h"
 #include "node/topology.h"
 #include "node/topology_xml.h"
@@ -89,6 +90,11 @@ Result<Node> read_node(Machine& machine) {
     return std::ranges::any_of(port.gids, [&](const Gid& gid) { return gid.netdev != port.netdev && !gid.above; });
   };
   if (std::ranges::any_of(node.ports, has_other_netdev)) scanning::read_network(machine.kernel, node);
+  // Jobs choose a partition by the index of its P_Key.
+  for (const Port& port : node.ports)
+    if (port.link_layer == LinkLayer::infiniband && is_endpoint(port))
+      if (auto keys = infiniband::pkeys(machine.kernel.root, port.rdma, port.number))
+        node.network.pkeys[port.id()] = std::move(*keys);
   if (nvml::is_wanted(node.topology)) ask_nvml(machine, node.topology);
   return node;
 }

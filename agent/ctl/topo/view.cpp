@@ -96,16 +96,26 @@ size_t own_bridges(const Topology& topology, const PciDevice& device) {
   return own;
 }
 
-// PXB although there is only one switch: bridges on the GPU module or NIC also count.
+// PXB although there is only one switch: bridges on the GPU module or NIC also count. If other devices are below a
+// further switch of the path too, it is PXB in any case.
 std::string bridges_on_boards(const TopoView& view) {
   const Topology& topology = view.topology;
   std::vector<std::string> names;
   for (size_t g = 0; g < view.pairing.pairs.size(); ++g) {
     const Pair& pair = view.pairing.pairs[g];
     if (pair.path != PathClass::PXB) continue;
-    if (own_bridges(topology, topology.gpus[g]) > 1) names.push_back(topology.gpus[g].name);
-    for (const size_t nic : pair.nics)
-      if (own_bridges(topology, topology.nics[nic]) > 1) names.push_back(topology.nics[nic].name);
+    const Gpu& gpu = topology.gpus[g];
+    const size_t of_gpu = own_bridges(topology, gpu);
+    for (const size_t index : pair.nics) {
+      const Nic& nic = topology.nics[index];
+      const PciDevice& end = nearer_function(gpu, nic);
+      const size_t of_nic = own_bridges(topology, end);
+      const auto below = below_shared(gpu, end);
+      // One of a device's own bridges is the port of the switch.
+      if (!below || below->first > std::max<size_t>(of_gpu, 1) || below->second > std::max<size_t>(of_nic, 1)) continue;
+      if (of_gpu > 1) names.push_back(gpu.name);
+      if (of_nic > 1) names.push_back(nic.name);
+    }
   }
   if (names.empty()) return {};
   std::ranges::sort(names, natural_less);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/verbs/diagnose_verb.h"
 
-#include <array>
 #include <cstdio>
 
 #include "base/clock.h"
@@ -82,14 +81,23 @@ int print_diagnosis(Report report, const Samples& samples, const RulePolicy& rul
     const bool has_symptoms = is_judged(port) || port.is_member() || is_endpoint(port);
     if (is_chosen(options, port) && (has_symptoms || !options.ports.empty())) chosen.push_back(&port);
   }
+  const auto names_of = [](const Port& port) {
+    return std::vector<std::string>{port.id(), port.rdma, port.netdev, port.pci};
+  };
   const auto names_chosen_port = [&](const Finding& finding) {
     // The subject of a port's finding may be the port, its RDMA device, its netdev or its PCI function.
-    return std::ranges::any_of(chosen, [&](const Port* port) {
-      return contains(std::array{port->id(), port->rdma, port->netdev, port->pci}, finding.subject);
-    });
+    return std::ranges::any_of(chosen, [&](const Port* port) { return contains(names_of(*port), finding.subject); });
+  };
+  // A finding about several ports has another subject, and names them: a subnet of rails, a PCIe bridge, the IOMMU.
+  const auto concerns_chosen_port = [&](const Finding& finding) {
+    if (names_chosen_port(finding)) return true;
+    const auto is_subject = [&](const Port& port) { return contains(names_of(port), finding.subject); };
+    if (std::ranges::any_of(samples.now.ports, is_subject)) return false;  // of another port
+    const std::string text = finding.observed + "; " + finding.about;
+    return std::ranges::any_of(chosen, [&](const Port* port) { return masked(text, names_of(*port)) != text; });
   };
   if (!options.ports.empty())
-    std::erase_if(report.findings, [&](const Finding& finding) { return !names_chosen_port(finding); });
+    std::erase_if(report.findings, [&](const Finding& finding) { return !concerns_chosen_port(finding); });
   Status verdict = Status::unknown;
   if (!report.findings.empty()) verdict = verdict_of(report, options);
   Report causes, others;
@@ -118,7 +126,7 @@ int print_diagnosis(Report report, const Samples& samples, const RulePolicy& rul
   } else {
     const bool is_faultless =
         causes.findings.empty() && std::ranges::none_of(others.findings, [&](const Finding& finding) {
-          return rank(finding.status) < rank(Status::unknown) && names_chosen_port(finding);
+          return rank(finding.status) < rank(Status::unknown) && (!options.ports.empty() || names_chosen_port(finding));
         });
     // The observable share comes before the verdict.
     for (const Finding& each : others.findings)

@@ -462,6 +462,40 @@ TEST(CtlDiagnose, NamesLateReceiversOfANamedPort) {
   EXPECT_FALSE(has(machine.output.text, "RNR")) << "fewer than the site's limit: " << machine.output.text;
 }
 
+// Rails of one subnet, a bridge with ACS, the IOMMU: the subject is none of the ports, and the finding names them.
+TEST(CtlDiagnose, AFindingAboutSeveralPortsIsOneOfEachOfThem) {
+  Samples samples{.before = node({}), .now = node({})};
+  for (Node* each : {&*samples.before, &samples.now}) {
+    Port other = each->ports[0];
+    other.rdma = "mlx5_1";
+    each->ports.push_back(other);
+  }
+  samples.now.taken = samples.before->taken + std::chrono::seconds(1);
+  const auto diagnosed = [&](const std::string& port) {
+    Report report;
+    report.findings = {
+        {.id = "rails", .subject = "10.1.1.0/24", .status = Status::warning, .observed = "mlx5_0/1 and mlx5_2/1"},
+        {.id = "acs",
+         .subject = "0000:12:00.0",
+         .status = Status::warning,
+         .observed = "ReqRedir+",
+         .about = "GPU0 and mlx5_0"},
+        {.id = "rate", .subject = "mlx5_1/1", .status = Status::warning, .observed = "unlike mlx5_0"}};
+    Options options;
+    options.ports = {port};
+    Output output;
+    print_diagnosis(report, samples, RulePolicy{}, options, output);
+    return output.text;
+  };
+  const std::string first = diagnosed("mlx5_0"), second = diagnosed("mlx5_1");
+  for (const char* id : {"rails", "acs"}) {
+    EXPECT_TRUE(has(first, id)) << first;
+    EXPECT_FALSE(has(second, id)) << second;
+  }
+  EXPECT_FALSE(has(first, "rate") || has(first, "without symptoms")) << first;
+  EXPECT_TRUE(has(second, "rate")) << second;
+}
+
 TEST(CtlDiagnose, HasTheVerdictOfCheck) {
   for (const uint64_t lost : {uint64_t{0}, uint64_t{12}, uint64_t{5000}}) {
     LossyMachine machine(lost);

@@ -1023,11 +1023,45 @@ TEST(Check, TheRemedyOfAPortWithoutALinkFollowsItsReason) {
   for (const char* reason : {"", "No cable"})
     EXPECT_TRUE(has(remedy(reason, LinkLayer::ethernet), "cable and switch port"))
         << remedy(reason, LinkLayer::ethernet);
+  for (const char* reason : {"No cable", "Cable issue", "EEPROM issue", "Power budget exceeded", "Overheat"})
+    EXPECT_FALSE(has(remedy(reason, LinkLayer::ethernet), "Enable the switch port")) << reason;
   for (const auto& [reason, step] : {std::pair{"BMC request down", "in the settings of the BMC"},
+                                     {"No cable", "Plug in or reseat"},
+                                     {"Cable issue", "a type that the NIC's firmware supports"},
+                                     {"EEPROM issue", "Reseat the cable or module of ens0"},
+                                     {"Power budget exceeded", "power class"},
+                                     {"Overheat", "airflow"},
                                      {"OTP speed violation", "a lower speed on the switch port"},
                                      {"Link training failure", "the same speed and FEC on ens0"},
                                      {"Logical mismatch", "the same speed and FEC on ens0"}})
     EXPECT_TRUE(has(remedy(reason, LinkLayer::ethernet), step)) << remedy(reason, LinkLayer::ethernet);
+}
+
+// Light on other lanes shows that the switch port is on.
+TEST(Check, APortThatIsPartlyLitIsNotSentToItsSwitchPort) {
+  Healthy node;
+  down(node, 0, 2);
+  Port& port = node.now.ports[0];
+  Transceiver module;
+  module.medium = Medium::optical;
+  for (unsigned lane = 1; lane <= 4; ++lane) {
+    ModuleLane each{.number = lane};
+    each.rx_power.value = each.tx_power.value = 8e-4;
+    each.rx_los = false;
+    module.lanes.push_back(each);
+  }
+  port.module = module;
+  const auto finding = [&] { return complaints_of(node.view(), {"port-state"}).at(0); };
+  EXPECT_TRUE(has(finding().remedy, "Enable the switch port")) << "all lanes are lit";
+  port.module->lanes[2].rx_power.value = 4e-6;
+  port.module->lanes[2].rx_los = true;
+  EXPECT_TRUE(has(finding().meaning, "some lanes") && has(finding().remedy, "swap the fiber")) << describe({finding()});
+  EXPECT_FALSE(has(finding().remedy, "Enable the switch port")) << finding().remedy;
+  for (ModuleLane& lane : port.module->lanes) {
+    lane.rx_power.value = 0;
+    lane.rx_los = true;
+  }
+  EXPECT_TRUE(has(finding().remedy, "Enable the switch port")) << "no lane is lit";
 }
 
 TEST(Check, RulesOfRoceSkipVirtualFunctionsAndInfiniband) {
@@ -1341,6 +1375,19 @@ TEST(Check, EachOutcomeOfASettingHasItsStatus) {
       ASSERT_EQ(found.size(), 1u) << setting.key << " " << to_text(outcome);
       EXPECT_EQ(found[0].status, status) << setting.key << " " << to_text(outcome);
     }
+}
+
+// NVIDIA's notification point is a switch of the port, with a file for each priority.
+TEST(Check, ANotificationPointThatIsOnForAnotherPrioritySendsCnps) {
+  Healthy node;
+  want_every_setting(node);
+  node.change("mlx5_0/1", "ecn_np").outcome = Outcome::differs;
+  const auto meaning = [&] { return complaints_of(node.view(), {"ecn_np"}).at(0).meaning; };
+  node.now.ports[0].qos.ecn_np = PrioSet{};
+  EXPECT_TRUE(has(meaning(), "congestion by PFC only")) << meaning();
+  node.now.ports[0].qos.ecn_np = PrioSet{0x01};
+  EXPECT_FALSE(has(meaning(), "PFC only")) << meaning();
+  EXPECT_TRUE(has(meaning(), "of all priorities")) << meaning();
 }
 
 // The exporter does not see who uses a port: it says "differs" where check says "pending", with the same status.

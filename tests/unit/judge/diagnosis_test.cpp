@@ -807,6 +807,7 @@ TEST(OneLimit, OfPfcStorms) {
   };
   EXPECT_TRUE(is_storm()) << text(ask(node));
   EXPECT_TRUE(reports(node, "pause-storm"));
+  EXPECT_TRUE(has(complaints_of(node.view(), {"pause-storm"}).at(0).remedy, "PFC watchdogs"));
   set_window(node.policy.rules, "pause_storms", never());
   EXPECT_FALSE(is_storm()) << text(ask(node));
   EXPECT_FALSE(reports(node, "pause-storm"));
@@ -818,6 +819,8 @@ TEST(OneLimit, OfAckTimeouts) {
   grow(node, Where::pma, "port_rcv_packets", 4'000'000'000);  // the share is below every other limit
   EXPECT_FALSE(ask(node).empty());
   EXPECT_TRUE(reports(node, "loss"));
+  // Not the peers first: ACKs also wait at a port that this host pauses.
+  EXPECT_TRUE(has(complaints_of(node.view(), {"loss"}).at(0).remedy, "cause: fabric-agentctl diagnose ens0"));
   set_window(node.policy.rules, "ack_timeouts", from(10));
   EXPECT_EQ(text(ask(node)), "");
   EXPECT_FALSE(reports(node, "loss"));

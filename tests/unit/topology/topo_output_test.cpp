@@ -340,6 +340,24 @@ TEST(TopoNccl, SaysWhyAVariableIsMissing) {
   EXPECT_TRUE(has(printed("nccl", node), "RCCL"));
 }
 
+// A site's partition beside a limited membership of the default one: NCCL takes the first P_Key if no index is given.
+TEST(TopoNccl, ThePartitionIsTheOneWithFullMembership) {
+  Node node = eight_on_eight();
+  for (Port& port : node.ports) {
+    port.link_layer = LinkLayer::infiniband;
+    node.network.pkeys[port.id()] = {0xffff, 0x8001};
+  }
+  EXPECT_FALSE(has(printed("nccl", node), "NCCL_IB_PKEY")) << "the first one is a full membership";
+  for (auto& [port, keys] : node.network.pkeys) keys = {0x7fff, 0, 0x8001};
+  const std::string text = printed("nccl", node);
+  EXPECT_TRUE(has(text, "\nNCCL_IB_PKEY=2\n") && has(text, "0x7fff") && has(text, "0x8001")) << text;
+  node.network.pkeys["mlx5_3/1"] = {0x7fff, 0x8001};
+  EXPECT_FALSE(has(printed("nccl", node), "\nNCCL_IB_PKEY=")) << "another index on one port";
+  EXPECT_TRUE(has(printed("nccl", node), "# NCCL_IB_PKEY is not set")) << printed("nccl", node);
+  node.network.pkeys.clear();
+  EXPECT_FALSE(has(printed("nccl", node), "NCCL_IB_PKEY")) << "not read";
+}
+
 // GH200, GB200: each GPU and each NIC is below a root port of the CPU.
 TEST(TopoNccl, GpusThatNvlinkJoinsToTheCpuUseGpuDirect) {
   Node node = eight_on_eight();
@@ -563,6 +581,13 @@ TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
   Gpu& deep = node.topology.gpus[2];
   deep.bridges.insert(deep.bridges.begin(), {"0000:39:00.0", "0000:38:00.0"});
   EXPECT_TRUE(says(node, "PXB of GPU2 counts bridges above this device only")) << notes(node);
+  // A switch on the way is that of another NIC, too: the path would be PXB without the bridges of the GPU.
+  Nic &near = node.topology.nics[2], &beside = node.topology.nics[3];
+  near.bridges.insert(near.bridges.begin() + 1, {"0000:3b:00.0", "0000:3a:00.0"});
+  beside.bridges = near.bridges;
+  beside.bridges.front() = "0000:3b:01.0";
+  beside.root = near.root;
+  EXPECT_FALSE(says(node, "counts bridges above this device only")) << notes(node);
   node = eight_on_eight();
   for (size_t i = 0; i < 8; ++i)
     node.topology.nics[i].root = "pci000" + std::to_string(i) + ":00", node.topology.nics[i].bridges.clear();
