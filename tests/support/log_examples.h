@@ -1581,6 +1581,9 @@ inline constexpr LogExample kLogExamples[] = {
     {"sfp-diagnostics", "format", "sfp sfp-p0: module address swap to access page 0xA2 is not supported."},
     {"sfp-eeprom", "format", "sfp sfp-p0: failed to read EEPROM: -EREMOTEIO"},
     {"sfp-transmitter", "format", "sfp sfp-eth1: module transmit fault indicated"},
+    {"bnxt-ring-monitor", "format", "bnxt_en 0000:3b:00.0 ens1f0np0: Ring monitor event, ring type 1 id 0x23"},
+    {"ompi-unbound", "format", "Open MPI's OFI driver detected multiple NICs on the system but cannot select an"},
+    {"registration-key", "format", "libfabric:4121:1732779731::efa:mr:efa_rdm_mr_reg_impl():328<warn> Unable to add MR to map. errno: -126 errmsg: (Required key not available) key: 4711"},
     {"ucx-port-absent", "format", "[1793523600.118834] [node-a:4120:0]    ib_device.c:1397 UCX  ERROR mlx5_7:1: failed to find port"},
 };
 

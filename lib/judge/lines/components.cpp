@@ -1399,10 +1399,12 @@ constexpr LineMessage kRows[] = {
 
     // ---- HiSilicon, Chelsio, Marvell, others.
     failing(
-        "hns-reset-other", host, kHns, "reset|RAS|ras |ECC|ecc|overflow|fatal|poison|PPP|parity|hw err|hardware",
+        "hns-reset-other", host, kHns,
+        "reset|RAS|ras |ECC|ecc|overflow|fatal|poison|PPP|parity|hw err|hardware|bnormal|ABNORMAL|_INT_",
         "The error handling and resets of a HiSilicon NIC. Usual causes: an internal error (ECC, overflow) that the "
-        "NIC reports, or a PF that was reset with all its virtual functions. The first line of the kernel log "
-        "decides.",
+        "NIC reports by an interrupt, whose register is in the line (PPU: queues and descriptors, SSU: buffers, "
+        "ROCEE: RDMA), or a PF that was reset with all its virtual functions. With a vf_id above 0 the guest that has "
+        "this virtual function is the cause, and only the function is reset. The first line of the kernel log decides.",
         "journalctl -k -g 'hns|hclge'; ethtool -i {netdev}",
         "Linux drivers/net/ethernet/hisilicon/hns3/hns3pf/hclge_err.c", Printer::nic_driver),
     complaining(
@@ -1591,7 +1593,9 @@ constexpr LineMessage kRows[] = {
         "limit.",
         "rdma link show; ping -c 3 {peer}; journalctl -p warning", "documentation of the product", Printer::storage),
     complaining(
-        "rdma-core-other", unknown, "^infiniband |^infiniband: |^ib_core|^ib_uverbs|^ib_uverbs:|^rdma: ", "",
+        "rdma-core-other", unknown,
+        "^infiniband |^infiniband: |^ib_core|^ib_uverbs|^ib_uverbs:|^rdma: |^rdma_rw_|^rdma_nl_|^ib_umem|^iwpm_|^ib_mr_pool",
+        "",
         "The kernel's RDMA core: devices, GIDs, access of programs to them. Usual causes: a device that is being "
         "removed or whose driver failed before, limits, or network namespaces (rdma system show).",
         "rdma link show; rdma system show; journalctl -k -p warning -g infiniband", "Linux drivers/infiniband/core",

@@ -9,6 +9,7 @@
 #include "judge/lines/log.h"
 #include "judge/lines/names.h"
 #include "judge/lines/pattern.h"
+#include "judge/lines/statement.h"
 #include "judge/lines/time.h"
 #include "support/healthy_node.h"
 #include "support/log_examples.h"
@@ -1259,7 +1260,12 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"{359}[Hardware Error]: It has been corrected by h/w and requires no further action", "says-corrected"},
       {"error: dial unix /run/acme/acme.sock: connect: connection refused", "says-local-service"},
       {"acme: allocation with big pages failed, retrying with default pages", "says-goes-on"},
+      {"acme: timed out in a graceful shutdown, forcing destruction", "says-teardown"},
+      {"acme: failed to add the range, data corruption may occur", "says-corruption"},
       {"RuntimeError: CUDA error: uncorrectable ECC error encountered", "says-hardware"},
+      {"acme 0000:18:00.0 ens1: a parallel fault was detected", "says-link-partner"},
+      {"acme: failed to allocate the pool: Input/output error", "says-not-made"},
+      {"acme: failed to find connection 5", "says-no-object"},
       {"pmon#xcvrd: Ethernet504: temperature status change from high warning to high alarm", "says-module-hot"},
       {"acme 0000:18:00.0: board temperature is critical", "says-hot"},
       {"[TensorRT-LLM][WARNING] Device 4 peer access Device 1 is not available.", "says-no-peer-access"},
@@ -1347,6 +1353,9 @@ TEST(LogConditions, StepsOfALibraryAreNamedByTheirVerb) {
            std::tuple(
                "E1129 04:19:33.392587  43093 libfabric_rail.cpp:936] No request found for the context on rail 40",
                "step-internal", FaultLocation::software),
+           // What is not freed is a consequence, also of a component that has one cause.
+           std::tuple("node-a:1:2 [0] NCCL WARN NET/OFI GDRCopy segment deregister failed: -22", "step-frees",
+                      FaultLocation::unknown),
            // Drivers of NICs.
            std::tuple("[ 5208.126704] ice 0000:2a:00.0: Invalid num_queues requested: 15", "step-refused",
                       FaultLocation::host),
@@ -1385,6 +1394,7 @@ TEST(LogConditions, RetriesAndDefaultsAreNoFault) {
         "W1129 04:17:33.079 1 libfabric_rail_manager.cpp:1657] Could not find additional data for device efa_0, "
         "skipping",
         "[1764385099.2] [node-a:1:0] ib_iface.c:1991 UCX  DIAG  unknown active_speed on mlx5_2:1: 33, fallback to SDR",
+        "mlx5_core 0000:5e:00.0 ens3: Disabling hw_tls_tx, not supported in switchdev mode",
         "[node-a:1] osc_ucx_component.c:379  Error: OSC UCX component priority set inside component query failed"})
     for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_EQ(cause_of(each), FaultLocation::none) << line;
   for (const char* line : {"acme: cannot connect to 10.1.0.2, retrying", "acme: RDMA failed, falling back to TCP",
@@ -1422,6 +1432,8 @@ TEST(LineSeverity, FollowsTheMarkAndTheWords) {
       {"E1129 13:04:29.119704 1 x.cc:5] slow", Severity::failure},
       {"F20261129 13:04:29.119704 1 x.cc:5] slow", Severity::failure},
       {"acme: request FAILED", Severity::failure},
+      {"acme: link active not cleared in 1000 msec", Severity::failure},
+      {"hns3 0000:35:00.1: ACME_ABNORMAL_INT_ST found", Severity::failure},
       {"E0914 08:07:49.852630 2039018 daemon.go:350] step 3, requeuing", Severity::failure},
       {"time=\"2023-08-01T02:47:46Z\" level=fatal msg=\"watching fields\"", Severity::failure},
       {"topo.cpp:61: [GPU 1] Peer GPU 0 is not accessible, exiting ...", Severity::failure},
@@ -1544,6 +1556,7 @@ TEST(LogConditions, OfSomeComponentsHaveTheirOwnCause) {
        "node-says-timeout", FaultLocation::host},
       {"[E1112 10:11:12.345678 socket.cpp:924] [c10d] acme failed: timed out", "ranks-say-timeout",
        FaultLocation::peer},
+      {"ice 0000:8a:00.0 ens5: Failed to open VSI 0x0008 on switch 0x0001", "driver-says-absent", FaultLocation::host},
       {"slurmd: error: acme: library not found", "slurm-says-absent", FaultLocation::host},
       {"nvidia-container-cli: acme error: file not found", "container-says-absent", FaultLocation::host},
       {"EAL: Cannot allocate memory", "dpdk-says-used-up", FaultLocation::host},
@@ -1648,6 +1661,40 @@ TEST(LogOfOneLine, ThatNoRuleKnows) {
   const auto of_any = found_in("acme: missing required option");
   ASSERT_TRUE(of_any.size() == 1 && of_any[0].condition != nullptr);
   EXPECT_EQ(of_any[0].condition->id, "says-configuration");
+}
+
+// What a line without an error states, and who prints it. Each statement has a line.
+TEST(LogOfOneLine, StatesAStep) {
+  constexpr std::pair<std::string_view, std::string_view> kLines[] = {
+      {"mlx5_core 0000:5e:00.0: starting recovery flow", "states-recovery"},
+      {"ice 0000:8a:00.0: The fw.acme component has a pending update", "states-later"},
+      {"bnxt_en 0000:bd:00.0 ens9: Able to reserve only 32 out of 64 requested RX rings", "states-fewer"},
+      {"acme: module uses symbols of proprietary module nvidia, inheriting taint.", "states-taint"},
+      {"pcieport 0000:15:01.0: DPC: error containment capabilities: Int Msg #0, RPExt+", "states-capabilities"},
+      {"mana 7870:00:00.0: adapter protocol version: 0.1.1", "states-version"},
+      {"nvme nvme0: established (9): status 0 id 000000002ea79baa", "states-connected"},
+      {"nvidia: the core is being initialized, major device number 511", "states-start"},
+  };
+  std::set<std::string_view> named;
+  for (const auto& [line, id] : kLines) {
+    const auto found = found_in(std::string(line) + "\n");
+    ASSERT_EQ(found.size(), 1u) << line;
+    ASSERT_NE(found[0].condition, nullptr) << line;
+    EXPECT_EQ(found[0].condition->id, id) << line;
+    EXPECT_EQ(cause_of(found[0]), id == "states-recovery" ? FaultLocation::unknown : FaultLocation::none) << line;
+    named.insert(id);
+  }
+  for (const Condition& each : statements()) {
+    EXPECT_TRUE(named.contains(each.id)) << each.id << " has no example";
+    EXPECT_EQ(lower(each.words), each.words) << each.id;
+  }
+  const auto found = found_in("ice 0000:8a:00.0: VF 3 is now trusted\n");
+  ASSERT_TRUE(found.size() == 1 && found[0].printer != nullptr);
+  EXPECT_EQ(found[0].printer->family(), "ice");
+  // A part that is off, missing or slow may be the fault; a mark of information says more than a reset.
+  for (const char* line : {"acme: enabled without RDMA", "node-a:1:2 [0] NCCL INFO resetting the counters"})
+    for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_EQ(each.condition, nullptr) << line;
+  EXPECT_TRUE(found_in("acme: initialized\nacme: started\n").empty()) << "shown in a log of one line only";
 }
 
 // Lines as the programs that keep logs write them.
