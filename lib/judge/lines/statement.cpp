@@ -14,15 +14,17 @@ using enum FaultLocation;
 constexpr std::string_view kDoubtful =
     "fail|error|^err|^not |n't |^no |^down$|^without|^lost|^missing|^slow|degrad|^unable|cannot|disabl|^off$|removed|"
     "timeout|^retry|retries|attempt|^zero|(null)|^none|unknown|^stop|expired|^kill|exit|denied|^drop|exceed|warn|"
-    "^hot$|critical|emergenc|alarm|^fault";
+    "^hot$|critical|emergenc|alarm|^fault|^never|^neither|storm|unqualif|unsupport|^drain|removal|^already|^only |"
+    "recovery mode|!!|^please|refer to";
 
-// The narrow ones first. A reset or a clean-up has a reason before it, whoever prints it.
+// A mark of information says more than doubtful words. The narrow ones first. A reset or a clean-up has a reason before
+// it, whoever prints it.
 constexpr Condition kStatements[] = {
     {"states-recovery",
      unknown,
      "recovery flow|recovery start|^start*recover|^begin*recover|^attempt*recover|^recovering|recovery in progress|"
-     "reset scheduled|^schedul*reset|request*reset|^resetting|is being reset|going to reset|^will reset|reset event|"
-     "reset in progress|^start*reset|^begin*reset|^trigger*reset|^dumping|state dump|^dump of|^coredump|core dump|"
+     "reset scheduled|^schedul*reset|request*reset|^resetting|is being reset|going to reset|^will reset|"
+     "reset in progress|^start*reset|^begin*reset|^trigger*reset|^coredump|core dump|"
      "tear down|tearing down|^start*teardown|^quiesc|^halting|^reinit|^re-init|^restarting|^rebooting|^rolling back",
      {"By its words the driver or the program resets, restarts, recovers or cleans up a part, or saves its state for a "
       "report. That is a consequence: an error, a request or a reset before it is the cause, and what was open on the "
@@ -47,7 +49,7 @@ constexpr Condition kStatements[] = {
       "rings, vectors, a size or a rate that others share, or that the part does not have. Harmless for the function; "
       "no action if the speed is right."},
      false,
-     {.words = "fail|error|^lane|^width|^x1 |^x2 |^x4 |^x8 |^x16|^gt/s|gb/s|^gbps|mbps|^link|pcie|memlock|^fault"}},
+     {.words = "fail|error|^lane|^width|^x1 |^x2 |^x4 |^x8 |^x16|^gt/s|gb/s|^gbps|mbps|^link|pcie|memlock|^fault|recovery mode|refer to"}},
 
     {"states-taint",
      none,
@@ -57,7 +59,7 @@ constexpr Condition kStatements[] = {
 
     {"states-capabilities",
      none,
-     "capabilities:|capability:|^capabilities*+|features:|^feature flags|^supports |^supported *:|^max *: *|^caps:|hardware "
+     "capabilities:|capability:|^capabilities*+|features:|^feature flags|^supported *:|^caps:|hardware "
      "abilit|^abilities",
      {"The line lists what a device, a port or a program can do, as found at its start. Harmless; no action."},
      false,
@@ -65,7 +67,7 @@ constexpr Condition kStatements[] = {
 
     {"states-version",
      none,
-     "^version:*.|version *.*.|version is *.|^firmware *.*.*|^fw *.*.*|^driver *.*.*|^api version|protocol version|^release "
+     "^version:*.|version *.*.|version is *.|^firmware *.*.*|^fw *.*.*|^driver *.*.*|^release "
      "*.*.|^build *.*.",
      {"The line names a version of a driver, a firmware or a program, at its start. Harmless; no action. Compare it "
       "with other hosts if only this one fails."},
@@ -85,10 +87,10 @@ constexpr Condition kStatements[] = {
      none,
      "initialized|initialised|^initializing|^initialising|^init done|^started|^starting|^loaded|^loading|^registered|"
      "^registering|^enabled|^enabling|^created|^creating|^added|^adding|^attached|^probed|^opened|^opening|^listening|"
-     "^detected|^discovered|^found |^using |^use |^selected|^selecting|^choosing|^chosen|^picked|^assigned|^allocated|"
+     "^discovered|^found |^using |^use |^selected|^selecting|^assigned|^allocated|"
      "^reserved|^configured|^configuring|^set to |^setting |^mapped|^mapping|^bound to|^binding|^success|^succeeded|"
      "^complete|^completed|^done$|^finished|^ready$|status 0$|status=0$|rc 0$|rc=0$|^running|^entering|^waiting for "
-     "client|^giving out device|^polled|^posted|^polling|^updated|^updating|^writing|^reading|^read |"
+     "client|^giving out device|^updated|^updating|^writing|^reading|^read |"
      "^restored|^resumed|^resuming|^took |^takes |^elapsed|^runtime|^default|^activated|^activating|^granted|^accepting",
      {"By its words it is a step of a start, a choice or a setting that succeeded, and reports no error. Harmless; no "
       "action, unless a value in it is not the one that was meant."},
@@ -108,8 +110,9 @@ const Condition* statement_of(const LogLine& line) {
   }();
   if (is_of_environment(line) || is_of_other_program(line)) return nullptr;
   const LetterGroups groups(line.small);
+  const bool is_marked = line.severity == Severity::informational;
   for (size_t at = 0; at < lists.size(); ++at)
-    if (lists[at].first.is_in(line.small, groups) && !lists[at].second.is_in(line.small, groups))
+    if (lists[at].first.is_in(line.small, groups) && (is_marked || !lists[at].second.is_in(line.small, groups)))
       return &kStatements[at];
   return nullptr;
 }
