@@ -339,7 +339,7 @@ constexpr Condition kConditions[] = {
      Says::other,
      Complaint::with_errno,
      {},
-     true,
+     false,
      "EIO|EREMOTEIO|ECANCELED|ECONNRESET|EPIPE|ENODEV|ENXIO"},
 
     {"says-shared-memory",

@@ -965,6 +965,12 @@ TEST(LogNames, FilesLibrariesAndModules) {
   EXPECT_EQ(text("modprobe: FATAL: Module rdma_rxe not found."), "the kernel module rdma_rxe; ");
   EXPECT_EQ(text("UCX  ERROR open(file_name=/proc/2019618/fd/20 flags=0x0) failed"), "the file /proc/2019618/fd/20; ");
   EXPECT_EQ(text("openibd.service: Failed with result 'exit-code'"), "the unit openibd.service; ");
+  EXPECT_EQ(text("hns3 0000:35:00.1: acme found, vf_id(3), queue_id(17)"), "virtual function 3; queue 17; ");
+  EXPECT_EQ(text("acme: VF 3: rejected"), "virtual function 3; ");
+  EXPECT_EQ(text("NVRM: GPU2 kgspAcme: x"), "GPU 2; ");
+  EXPECT_EQ(text("timeout, rank 3, expert 2, src_rank 11"), "rank 3; rank 11; ");
+  for (const char* line : {"rank", "ranks 3", "vf=x", "GPU-1b2c", "gpu 2b", "queue 12345678", "(3)"})
+    EXPECT_EQ(text(line), "") << line;
   for (const char* line : {"transport/net_ib.cc:139 NCCL WARN x", "node 10.0.0.1/24", "http://host/file", "a / b",
                            "src/topo/topo.cpp:61: x", "/home/user/mercury/src/na/na_ofi.c:3754", "4096/8192 bytes"})
     EXPECT_EQ(text(line), "") << line;
@@ -1005,6 +1011,7 @@ TEST(LogNames, TheHostThatWroteTheLine) {
   EXPECT_EQ(host_of("[1621652400.123456] [node-a:2211 :0]      libperf.c:1510 UCX  ERROR x"), "node-a");
   EXPECT_EQ(host_of("Nov 29 13:04:29 node-b kernel: bnxt_en 0000:12:00.0: x"), "node-b");
   EXPECT_EQ(host_of("[  476.320742] bnxt_en 0000:19:00.0: QPLIB: cmdq[0x4b9]=0x15 status 0x5"), "");
+  EXPECT_EQ(host_of("mana 7870:00:00.0: EQ 5: overflow"), "") << "an address is no time of day";
   EXPECT_EQ(host_of("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 12028, Data {0x1}"), "") << "a PCI address";
   EXPECT_EQ(host_of("NVRM: Xid (PCI:0000:3b:00): 79, x"), "");
   EXPECT_EQ(host_of("[12] 2026-11-20 08:10:10 SomeTransport ERROR: x"), "") << "a program and its level";
