@@ -70,6 +70,20 @@ constexpr Condition kConditions[] = {
      {},
      true},
 
+    {"says-canceled",
+     unknown,
+     "operation aborted|operation canceled|operation cancelled|operation was canceled|operation was cancelled|request "
+     "canceled|request cancelled|request was canceled|request was cancelled|was canceled by|was cancelled by",
+     {"By its words an operation was cancelled while it waited: its time ran out, its connection was closed, or the "
+      "program ends. This is a consequence: the timeout, or the error of the other end, is in another line, also "
+      "shortly after this one."},
+     false,
+     {.words = "^user|^job"},
+     Says::other,
+     Complaint::with_errno,
+     {},
+     true},
+
     {"says-corruption",
      unknown,
      "data corruption|data may be corrupt|data might be corrupt|data can be corrupt|corrupted data|silent corruption|"
@@ -203,6 +217,14 @@ constexpr Condition kConditions[] = {
      {"By its words a device, an interface or a module is in use, and cannot be changed or removed: it is up, a bond, "
       "a bridge or a virtual machine has it, or a process has it open."}},
 
+    {"says-peer-restarted",
+     peer,
+     "re-registered|reregistered|stale-generation|stale generation|has restarted|was restarted since|restarted since|new "
+     "incarnation|old incarnation|stale incarnation|newer generation|older generation|different incarnation",
+     {"By its words the other end has restarted or registered anew, and what this process knows of it (addresses, keys, "
+      "requests) is of the time before. Make the connection or the request again, and look in the log of the other end "
+      "why it restarted."}},
+
     {"says-peer-differs",
      peer,
      "remote*incompatible|remote*different|different number of*remote|remote*does not match|"
@@ -303,6 +325,15 @@ constexpr Condition kConditions[] = {
      "suboptimal|sub-optimal|for best performance|for better performance",
      {"By its words the program goes on, slower than it could be: advice, not a failure. Follow it if the job is slow: "
       "the line names the setting, the placement on CPUs or the path that is missing."}},
+
+    {"says-slower-link",
+     host,
+     "speed*expecting|speed*but expected|speed*instead of|width*expecting|width*but expected|width*instead of|lower than "
+     "expected|below the expected|below expected|non-uniform nic",
+     {"By its words a part runs at a lower speed or width than the others, or than it was built for: mostly the PCIe "
+      "link of the NIC or GPU (slot, riser, a retrained link), else the speed of the port. Compare it with the same "
+      "part of another host: fabric-agentctl check --only pcie; lspci -vv shows LnkSta. ",
+      {Work::at_machine, "Reseat the card if only this one is slow."}}},
 
     {"says-slots",
      software,

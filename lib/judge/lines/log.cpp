@@ -133,6 +133,15 @@ bool is_error(const LogLine& line, const Condition* condition) {
          (condition != nullptr && condition->is_error);
 }
 
+// Whether a driver prints a step, without an error: the form of its errors, "mlx5_ib*:(pid ", is that of its debug output.
+bool is_step_of_driver(const LineMessage& message, const LogLine& line) {
+  if (!message.is_component() || message.severity != Severity::plain || line.severity != Severity::plain) return false;
+  if (!has_any(message.kind, Printer::nic_driver) || !line.codes.error.empty() || condition_of(line) != nullptr)
+    return false;
+  const Condition* statement = statement_of(line);
+  return statement != nullptr && statement->cause == FaultLocation::none;
+}
+
 // By the condition's column, for a line that only complains.
 bool is_error_of_complaint(const Condition& condition, const LogLine& line) {
   if (!line.codes.error.empty()) return true;
@@ -220,6 +229,7 @@ void Log::take(Line line) {
   const LogLine read = read_line(line.text);
   const Codes& codes = read.codes;
   const LineMessage* message = recognize(read);
+  if (message != nullptr && is_step_of_driver(*message, read)) return;
   if (message == nullptr && is_ordinary(read)) return;
   const bool is_known = message != nullptr && !message->is_component();
   const bool is_other = message == nullptr && is_of_other_program(read);

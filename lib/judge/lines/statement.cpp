@@ -23,8 +23,8 @@ constexpr Condition kStatements[] = {
     {"states-recovery",
      unknown,
      "recovery flow|recovery start|^start*recover|^begin*recover|^attempt*recover|^recovering|recovery in progress|"
-     "reset scheduled|^schedul*reset|request*reset|^resetting|is being reset|going to reset|^will reset|"
-     "reset in progress|^start*reset|^begin*reset|^trigger*reset|^coredump|core dump|"
+     "reset scheduled|^schedul*reset|request*reset|^resetting|is being reset|going to reset|^will reset|reset event|"
+     "reset in progress|^start*reset|^begin*reset|^trigger*reset|^dumping|state dump|^dump of|^coredump|core dump|recovery is not permitted|^health work*not permitted|"
      "tear down|tearing down|^start*teardown|^quiesc|^halting|^reinit|^re-init|^restarting|^rebooting|^rolling back",
      {"By its words the driver or the program resets, restarts, recovers or cleans up a part, or saves its state for a "
       "report. That is a consequence: an error, a request or a reset before it is the cause, and what was open on the "
@@ -87,10 +87,10 @@ constexpr Condition kStatements[] = {
      none,
      "initialized|initialised|^initializing|^initialising|^init done|^started|^starting|^loaded|^loading|^registered|"
      "^registering|^enabled|^enabling|^created|^creating|^added|^adding|^attached|^probed|^opened|^opening|^listening|"
-     "^discovered|^found |^using |^use |^selected|^selecting|^assigned|^allocated|"
+     "^discovered|^found |^using |^use |^selected|^selecting|^choosing|^chosen|^picked|^assigned|^allocated|"
      "^reserved|^configured|^configuring|^set to |^setting |^mapped|^mapping|^bound to|^binding|^success|^succeeded|"
      "^complete|^completed|^done$|^finished|^ready$|status 0$|status=0$|rc 0$|rc=0$|^running|^entering|^waiting for "
-     "client|^giving out device|^updated|^updating|^writing|^reading|^read |"
+     "client|^giving out device|^polled|^posted|^polling|^updated|^updating|^writing|^reading|^read |"
      "^restored|^resumed|^resuming|^took |^takes |^elapsed|^runtime|^default|^activated|^activating|^granted|^accepting",
      {"By its words it is a step of a start, a choice or a setting that succeeded, and reports no error. Harmless; no "
       "action, unless a value in it is not the one that was meant."},

@@ -158,6 +158,11 @@ constexpr LineMessage kRows[] = {
      "its host stopped answering. Look at the logs of that node in /tmp/ray/session_latest/logs (raylet.out, "
      "worker-*.err) for the first error, and at the kernel log there.",
      "ray status; journalctl -k -g oom-kill; ls /tmp/ray/session_latest/logs", "Ray src/ray/gcs"},
+    {"ray-channel-timeout", peer, "RayChannelTimeoutError|RayCgraphTimeout",
+     "A worker of Ray's compiled graph (vLLM with several nodes) did not deliver its result in time: it hangs, mostly in "
+     "NCCL or while it compiles, or it died. Look at the logs of the other workers for the first error; a slow step "
+     "needs a longer RAY_CGRAPH_get_timeout.",
+     "ray status; grep -hE 'WARN|ERROR' /tmp/ray/session_latest/logs/worker-*.err | head", "Ray python/ray/exceptions.py"},
     {"ray-no-resources", software,
      "Error: No available node types can fulfill resource request|cannot be scheduled right now|Current node has no "
      "GPU available|current node has no gpu available|placement group*cannot be|does not have enough GPUs|Tensor "

@@ -1268,7 +1268,10 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"error: dial unix /run/acme/acme.sock: connect: connection refused", "says-local-service"},
       {"acme: allocation with big pages failed, retrying with default pages", "says-goes-on"},
       {"acme: timed out in a graceful shutdown, forcing destruction", "says-teardown"},
+      {"acme: read failed, error msg: Operation aborted", "says-canceled"},
       {"acme: failed to add the range, data corruption may occur", "says-corruption"},
+      {"acme: remote agent was re-registered after the request", "says-peer-restarted"},
+      {"acme: upstream link speed: 64 Gbps, expecting 128 Gbps", "says-slower-link"},
       {"RuntimeError: CUDA error: uncorrectable ECC error encountered", "says-hardware"},
       {"acme 0000:18:00.0 ens1: a parallel fault was detected", "says-link-partner"},
       {"acme: failed to allocate the pool: Input/output error", "says-not-made"},
@@ -1695,6 +1698,9 @@ TEST(LogOfOneLine, StatesAStep) {
     EXPECT_TRUE(named.contains(each.id)) << each.id << " has no example";
     EXPECT_EQ(lower(each.words), each.words) << each.id;
   }
+  EXPECT_EQ(found_in("infiniband mlx5_1: acme:595:(pid 1333): polled a software completion\n").at(0).condition->id,
+            "states-start")
+      << "the debug output of a driver";
   const auto found = found_in("ice 0000:8a:00.0: VF 3 is now trusted\n");
   ASSERT_TRUE(found.size() == 1 && found[0].printer != nullptr);
   EXPECT_EQ(found[0].printer->family(), "ice");
