@@ -1934,7 +1934,7 @@ constexpr LineMessage kRows[] = {
         "An engine of an Intel Gaudi accelerator read or wrote an address that does not exist or is not mapped "
         "(RAZWI, page fault). Usual causes: an error of the program or of a kernel of its graph, or of the Gaudi "
         "software; the job ends. The lines after it name the engine and the address.",
-        "hl-smi; journalctl -k -g habanalabs", "Linux drivers/accel/habanalabs", Printer::other),
+        "hl-smi; journalctl -k -g habanalabs", "Linux drivers/accel/habanalabs"),
     failing(
         "habanalabs-other", host, "^habanalabs|^hl-smi|^hlthunk|^habana|^hl_|^hccl|^HCCL|HCL |^synapse", "",
         "The driver or software of an Intel Gaudi accelerator. Usual causes: a device that hangs or has failed and is "
