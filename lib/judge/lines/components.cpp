@@ -1601,7 +1601,8 @@ constexpr LineMessage kRows[] = {
         "rdma link show; ping -c 3 {peer}; journalctl -p warning", "documentation of the product", Printer::storage),
     complaining(
         "rdma-core-other", unknown,
-        "^infiniband |^infiniband: |^ib_core|^ib_uverbs|^ib_uverbs:|^rdma: |^rdma_rw_|^rdma_nl_|^ib_umem|^iwpm_|^ib_mr_pool",
+        "^infiniband |^infiniband: |^ib_core|^ib_uverbs|^ib_uverbs:|^rdma: "
+        "|^rdma_rw_|^rdma_nl_|^ib_umem|^iwpm_|^ib_mr_pool",
         "",
         "The kernel's RDMA core: devices, GIDs, access of programs to them. Usual causes: a device that is being "
         "removed or whose driver failed before, limits, or network namespaces (rdma system show).",
@@ -1929,12 +1930,11 @@ constexpr LineMessage kRows[] = {
         "hcclRet, ret and return are of enum HcclResult (9 timeout, 11 TCP connection, 12 RoCE connection, 19 "
         "network) or errnos; a line with 'call trace' passes on the error before it.",
         "npu-smi info; hccn_tool -i NPU -link -g; grep -h ERROR LOG-OF-EVERY-RANK | head", "CANN HCCL src"),
-    failing(
-        "habanalabs-access-other", software, "^habanalabs", "RAZWI|razwi|page fault|PAGE FAULT",
-        "An engine of an Intel Gaudi accelerator read or wrote an address that does not exist or is not mapped "
-        "(RAZWI, page fault). Usual causes: an error of the program or of a kernel of its graph, or of the Gaudi "
-        "software; the job ends. The lines after it name the engine and the address.",
-        "hl-smi; journalctl -k -g habanalabs", "Linux drivers/accel/habanalabs"),
+    failing("habanalabs-access-other", software, "^habanalabs", "RAZWI|razwi|page fault|PAGE FAULT",
+            "An engine of an Intel Gaudi accelerator read or wrote an address that does not exist or is not mapped "
+            "(RAZWI, page fault). Usual causes: an error of the program or of a kernel of its graph, or of the Gaudi "
+            "software; the job ends. The lines after it name the engine and the address.",
+            "hl-smi; journalctl -k -g habanalabs", "Linux drivers/accel/habanalabs"),
     failing(
         "habanalabs-other", host, "^habanalabs|^hl-smi|^hlthunk|^habana|^hl_|^hccl|^HCCL|HCL |^synapse", "",
         "The driver or software of an Intel Gaudi accelerator. Usual causes: a device that hangs or has failed and is "

@@ -219,9 +219,11 @@ constexpr Condition kConditions[] = {
 
     {"says-peer-restarted",
      peer,
-     "re-registered|reregistered|stale-generation|stale generation|has restarted|was restarted since|restarted since|new "
+     "re-registered|reregistered|stale-generation|stale generation|has restarted|was restarted since|restarted "
+     "since|new "
      "incarnation|old incarnation|stale incarnation|newer generation|older generation|different incarnation",
-     {"By its words the other end has restarted or registered anew, and what this process knows of it (addresses, keys, "
+     {"By its words the other end has restarted or registered anew, and what this process knows of it (addresses, "
+      "keys, "
       "requests) is of the time before. Make the connection or the request again, and look in the log of the other end "
       "why it restarted."}},
 
@@ -328,7 +330,8 @@ constexpr Condition kConditions[] = {
 
     {"says-slower-link",
      host,
-     "speed*expecting|speed*but expected|speed*instead of|width*expecting|width*but expected|width*instead of|lower than "
+     "speed*expecting|speed*but expected|speed*instead of|width*expecting|width*but expected|width*instead of|lower "
+     "than "
      "expected|below the expected|below expected|non-uniform nic",
      {"By its words a part runs at a lower speed or width than the others, or than it was built for: mostly the PCIe "
       "link of the NIC or GPU (slot, riser, a retrained link), else the speed of the port. Compare it with the same "

@@ -133,7 +133,8 @@ bool is_error(const LogLine& line, const Condition* condition) {
          (condition != nullptr && condition->is_error);
 }
 
-// Whether a driver prints a step, without an error: the form of its errors, "mlx5_ib*:(pid ", is that of its debug output.
+// Whether a driver prints a step, without an error: the form of its errors, "mlx5_ib*:(pid ", is that of its debug
+// output.
 bool is_step_of_driver(const LineMessage& message, const LogLine& line) {
   if (!message.is_component() || message.severity != Severity::plain || line.severity != Severity::plain) return false;
   if (!has_any(message.kind, Printer::nic_driver) || !line.codes.error.empty() || condition_of(line) != nullptr)

@@ -133,12 +133,13 @@ struct Numbered {
   std::string_view word, name;
 };
 constexpr Numbered kNumbered[] = {
-    {"vf", "virtual function"}, {"vf_id", "virtual function"}, {"gpu", "GPU"},         {"rank", "rank"},
-    {"src_rank", "rank"},       {"dst_rank", "rank"},          {"peer_rank", "rank"},  {"remote_rank", "rank"},
+    {"vf", "virtual function"}, {"vf_id", "virtual function"}, {"gpu", "GPU"},        {"rank", "rank"},
+    {"src_rank", "rank"},       {"dst_rank", "rank"},          {"peer_rank", "rank"}, {"remote_rank", "rank"},
     {"queue", "queue"},         {"queue_id", "queue"},         {"slot", "PCIe slot"},
 };
 
-// "GPU 2" of "GPU2", of "vf_id(3" and "queue=4", or of "3" after "rank"; empty: nothing with a number. In small letters.
+// "GPU 2" of "GPU2", of "vf_id(3" and "queue=4", or of "3" after "rank"; empty: nothing with a number. In small
+// letters.
 std::string numbered_in(std::string_view before, std::string_view word) {
   size_t end = word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
   if (end == std::string_view::npos) return {};

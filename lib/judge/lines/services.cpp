@@ -223,13 +223,15 @@ constexpr LineMessage kRows[] = {
      "journalctl -k -g 'disagrees about|Unknown symbol'; modinfo MODULE | grep -E 'vermagic|filename'; dkms status",
      "kmod, MLNX_OFED openibd"},
     {"k8s-operator-not-ready", host,
-     "DOCA-OFED*not ready|mofed*not ready|drivers/.driver-ready|driver-not-ready|waiting for mofed|openibd*restart*failed|MOFED "
+     "DOCA-OFED*not ready|mofed*not ready|drivers/.driver-ready|driver-not-ready|waiting for "
+     "mofed|openibd*restart*failed|MOFED "
      "driver*fail|Unloading*module*in use|rmmod: ERROR: Module|Module * is in "
      "use|before unloading HCA|Unloading HCA driver: *FAILED|Unloading "
      "ib_core*FAILED|toolkit-not-ready|cuda-validation*fail|gpu-operator*not ready|nic-cluster-policy*notReady",
      "A driver container of the network or GPU operator is not ready: a module could not be unloaded because another "
      "one or a process uses it (nvidia_peermem, storage over RDMA, a mount), or the build for this kernel failed or "
-     "still runs, which takes minutes (startupProbe). The log of its pod has the step. Stop what uses the module, or set UNLOAD_STORAGE_MODULES=true; drain the node and restart the pod.",
+     "still runs, which takes minutes (startupProbe). The log of its pod has the step. Stop what uses the module, or "
+     "set UNLOAD_STORAGE_MODULES=true; drain the node and restart the pod.",
      "lsmod | grep -E 'mlx5|rdma|nvidia'; kubectl logs -n nvidia-network-operator POD",
      "NVIDIA network operator, GPU operator"},
     {"udev-rename", host,

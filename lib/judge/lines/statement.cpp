@@ -24,7 +24,8 @@ constexpr Condition kStatements[] = {
      unknown,
      "recovery flow|recovery start|^start*recover|^begin*recover|^attempt*recover|^recovering|recovery in progress|"
      "reset scheduled|^schedul*reset|request*reset|^resetting|is being reset|going to reset|^will reset|reset event|"
-     "reset in progress|^start*reset|^begin*reset|^trigger*reset|^dumping|state dump|^dump of|^coredump|core dump|recovery is not permitted|^health work*not permitted|"
+     "reset in progress|^start*reset|^begin*reset|^trigger*reset|^dumping|state dump|^dump of|^coredump|core "
+     "dump|recovery is not permitted|^health work*not permitted|"
      "tear down|tearing down|^start*teardown|^quiesc|^halting|^reinit|^re-init|^restarting|^rebooting|^rolling back",
      {"By its words the driver or the program resets, restarts, recovers or cleans up a part, or saves its state for a "
       "report. That is a consequence: an error, a request or a reset before it is the cause, and what was open on the "
@@ -43,13 +44,15 @@ constexpr Condition kStatements[] = {
 
     {"states-fewer",
      none,
-     "only * out of *|only * of the *|only * of * request|^limiting|limited to|^limit*to |reduced to|^reducing|^lowering|"
+     "only * out of *|only * of the *|only * of * request|^limiting|limited to|^limit*to |reduced "
+     "to|^reducing|^lowering|"
      "lowered to|^capped|capping|^fewer|rounded|^truncat*to |^adjust|shrunk to|scaled down",
      {"By its words the program got, or takes, less or something else than it asked for, and goes on with it: queues, "
       "rings, vectors, a size or a rate that others share, or that the part does not have. Harmless for the function; "
       "no action if the speed is right."},
      false,
-     {.words = "fail|error|^lane|^width|^x1 |^x2 |^x4 |^x8 |^x16|^gt/s|gb/s|^gbps|mbps|^link|pcie|memlock|^fault|recovery mode|refer to"}},
+     {.words = "fail|error|^lane|^width|^x1 |^x2 |^x4 |^x8 "
+               "|^x16|^gt/s|gb/s|^gbps|mbps|^link|pcie|memlock|^fault|recovery mode|refer to"}},
 
     {"states-taint",
      none,
@@ -76,8 +79,10 @@ constexpr Condition kStatements[] = {
 
     {"states-connected",
      none,
-     "established|^connected|has connected|^accepted|^joined|address resolved|route resolved|handshake complete|handshake "
-     "done|^online$|^rejoined|^reconnected|link up|link is up|^active ports|becomes ready|link ready|is reachable|carrier "
+     "established|^connected|has connected|^accepted|^joined|address resolved|route resolved|handshake "
+     "complete|handshake "
+     "done|^online$|^rejoined|^reconnected|link up|link is up|^active ports|becomes ready|link ready|is "
+     "reachable|carrier "
      "acquired|gained carrier|changed state to up",
      {"By its words a connection or a link is there: established, active, up. Harmless; no action."},
      false,
@@ -91,7 +96,8 @@ constexpr Condition kStatements[] = {
      "^reserved|^configured|^configuring|^set to |^setting |^mapped|^mapping|^bound to|^binding|^success|^succeeded|"
      "^complete|^completed|^done$|^finished|^ready$|status 0$|status=0$|rc 0$|rc=0$|^running|^entering|^waiting for "
      "client|^giving out device|^polled|^posted|^polling|^updated|^updating|^writing|^reading|^read |"
-     "^restored|^resumed|^resuming|^took |^takes |^elapsed|^runtime|^default|^activated|^activating|^granted|^accepting",
+     "^restored|^resumed|^resuming|^took |^takes "
+     "|^elapsed|^runtime|^default|^activated|^activating|^granted|^accepting",
      {"By its words it is a step of a start, a choice or a setting that succeeded, and reports no error. Harmless; no "
       "action, unless a value in it is not the one that was meant."},
      false,
@@ -108,12 +114,13 @@ const Condition* statement_of(const LogLine& line) {
     for (const Condition& each : kStatements) out.emplace_back(PatternList(each.words), PatternList(each.denied.words));
     return out;
   }();
-  if (is_of_environment(line) || is_of_other_program(line)) return nullptr;
+  if (is_of_environment(line)) return nullptr;
+  const bool is_other = is_of_other_program(line);  // a reset of it is none of a NIC or a GPU
   const LetterGroups groups(line.small);
   const bool is_marked = line.severity == Severity::informational;
   for (size_t at = 0; at < lists.size(); ++at)
     if (lists[at].first.is_in(line.small, groups) && (is_marked || !lists[at].second.is_in(line.small, groups)))
-      return &kStatements[at];
+      return is_other && kStatements[at].cause != none ? nullptr : &kStatements[at];
   return nullptr;
 }
 
