@@ -1587,6 +1587,17 @@ inline constexpr LogExample kLogExamples[] = {
     {"sfp-diagnostics", "format", "sfp sfp-p0: module address swap to access page 0xA2 is not supported."},
     {"sfp-eeprom", "format", "sfp sfp-p0: failed to read EEPROM: -EREMOTEIO"},
     {"sfp-transmitter", "format", "sfp sfp-eth1: module transmit fault indicated"},
+    {"habanalabs-access-other", "format", "habanalabs hl3: PSOC RAZWI interrupt: Mask 1, AR 0, AW 1, AXUSER_L 0x2 AXUSER_H 0x0"},
+    {"iommu-bios-note", "format", "DMAR: [Firmware Bug]: RMRR entry for device 5e:00.0 is broken - applying workaround"},
+    {"mlx5-bond-other", "format", "mlx5_core 0000:c1:00.0: Failed to create LAG (-22)"},
+    {"opensm-dead-end", "format", "Nov 20 10:11:12 341122 [7F2A1700] 0x01 -> pr_rcv_get_path_parms: ERR 1F07: Dead end path on switch 'leaf-3' GUID: 0x98039b0300aabbcc to LID 41"},
+    {"ray-channel-timeout", "format", "ray.exceptions.RayChannelTimeoutError: System error: Timed out waiting for object available to read. ObjectID: 00ff"},
+    {"mlx5-trust-channels", "format", "mlx5_core 0000:5e:00.0 ens3f0np0: Can't change trust state while in channel mode."},
+    {"mooncake-recomputes", "kvcache-ai/Mooncake 397", "WARNING 05-23 06:39:54 [mooncake_store_connector.py:181] [rank0]: Failed to receive all KVs and hidden states, redo model forwarding."},
+    {"pcie-dpc-access", "format", "pcieport 0000:15:01.0: DPC: RP PIO error detected"},
+    {"bnxt-ring-monitor", "format", "bnxt_en 0000:3b:00.0 ens1f0np0: Ring monitor event, ring type 1 id 0x23"},
+    {"ompi-unbound", "format", "Open MPI's OFI driver detected multiple NICs on the system but cannot select an"},
+    {"registration-key", "format", "libfabric:4121:1732779731::efa:mr:efa_rdm_mr_reg_impl():328<warn> Unable to add MR to map. errno: -126 errmsg: (Required key not available) key: 4711"},
     {"ucx-port-absent", "format", "[1793523600.118834] [node-a:4120:0]    ib_device.c:1397 UCX  ERROR mlx5_7:1: failed to find port"},
 };
 

@@ -123,7 +123,14 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
     const bool is_proved = message != nullptr && !message->is_component();
     return (is_proved ? drained_first(std::move(fix)) : warned_first(std::move(fix))).text();
   };
-  if (message != nullptr && !message->is_component()) return adapted(message->meaning);
+  // Of a line without an error only who prints it, not the usual causes of the errors.
+  const auto with_printer = [&](std::string text) {
+    if (found.printer == nullptr) return text;
+    const std::string all = found.printer->meaning.text();
+    const size_t end = all.find(". ");
+    return text + " " + std::string(kComponentBeginning) + " " + (end == all.npos ? all : all.substr(0, end + 1));
+  };
+  if (message != nullptr && !message->is_component()) return with_printer(adapted(message->meaning));
   if (message != found.message) return std::string(kUnknownBeginning);
   const lines::Condition* condition = found.condition;
   if (message == nullptr && condition == nullptr) return std::string(kUnknownMeaning);
@@ -132,7 +139,7 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
   if (!objects.empty()) text += " It names " + objects + ".";
   if (condition != nullptr) text += " " + adapted(condition->meaning);
   if (message != nullptr) text += " " + std::string(kComponentBeginning) + " " + adapted(message->meaning);
-  return text;
+  return with_printer(std::move(text));
 }
 
 // The id of the message or component, else that of the condition.

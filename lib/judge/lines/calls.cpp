@@ -39,6 +39,11 @@ constexpr LineMessage kCallRows[] = {
        "(nvidia_peermem, amdgpu_peermem) or DMA-BUF; access flags with REMOTE_ATOMIC (8) need a NIC with atomics. "
        "Test: host memory with the same flags. If it can be registered, peer memory is missing, else atomics.",
        "ibv_devinfo -v -d {rdma} | grep atomic_cap; fabric-agentctl check --only gpudirect", kVerbs),
+    of(Call::registration, "ENOKEY|EKEYREJECTED", "registration-key", software,
+       "Memory could not be registered, because of its key: the program or its library asks for a key that is in use "
+       "already (a region that was not freed, or one that is registered twice), or that the provider does not accept "
+       "(FI_MR_PROV_KEY). No limit of memory and no device is at fault.",
+       "fi_info -v | grep mr_mode", "fi_mr(3)"),
     of(Call::registration, "EIO|EPERM|EACCES", "registration-refused", host,
        "Memory could not be registered for RDMA: a limit (memlock, memory regions, BAR of the GPU), no peer memory "
        "module for GPU memory, or a container without IPC_LOCK.",

@@ -497,7 +497,7 @@ constexpr LineMessage kRows[] = {
            "support, another release on the other side, or an error of UCX in the lines before this one.",
            kUcxDevices, "UCX src/tools/perf", Printer::library),
     // No Printer::library: UCX goes on by another way, so that no step has failed.
-    marked("ucx-diagnostic-other", unknown, "UCX  DIAG", "",
+    marked("ucx-diagnostic-other", none, "UCX  DIAG", "",
            "UCX's diagnostic output (UCX_LOG_LEVEL=diag or more): a try that failed and that UCX handles itself, by "
            "another way or another device. It is a fault only if an ERROR line of UCX or of the program follows.",
            "grep -h UCX LOG-OF-EVERY-RANK | grep -E 'ERROR|WARN' | head", "UCX src"),
@@ -1140,6 +1140,13 @@ constexpr LineMessage kRows[] = {
         "ethtool -i {netdev}; devlink health show pci/{pci}; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/mellanox/mlx5/core/en_main.c", Printer::nic_driver),
     complaining(
+        "mlx5-bond-other", host, "^mlx5_core", "LAG|^lag|_lag|^bond",
+        "The bond of the ports of an NVIDIA NIC, for RDMA (RoCE LAG). Usual causes: ports in different modes (eswitch, "
+        "virtual functions on one of them), a mode of the bond that the NIC does not have (only active-backup, "
+        "balance-xor and 802.3ad), or a firmware that rejects it. RDMA on the bond then uses one port or none.",
+        "cat /proc/net/bonding/*; devlink dev eswitch show pci/{pci}; rdma link show",
+        "Linux drivers/net/ethernet/mellanox/mlx5/core/lag", Printer::nic_driver),
+    complaining(
         "mlx5-driver-other", host, "^mlx5_core|^mlx5:", "",
         "The driver of an NVIDIA NIC. Usual causes: a firmware that does not answer or rejects a request, a feature "
         "that the firmware does not have, or resources of the host or of the NIC that are used up.",
@@ -1399,10 +1406,12 @@ constexpr LineMessage kRows[] = {
 
     // ---- HiSilicon, Chelsio, Marvell, others.
     failing(
-        "hns-reset-other", host, kHns, "reset|RAS|ras |ECC|ecc|overflow|fatal|poison|PPP|parity|hw err|hardware",
+        "hns-reset-other", host, kHns,
+        "reset|RAS|ras |ECC|ecc|overflow|fatal|poison|PPP|parity|hw err|hardware|bnormal|ABNORMAL|_INT_",
         "The error handling and resets of a HiSilicon NIC. Usual causes: an internal error (ECC, overflow) that the "
-        "NIC reports, or a PF that was reset with all its virtual functions. The first line of the kernel log "
-        "decides.",
+        "NIC reports by an interrupt, whose register is in the line (PPU: queues and descriptors, SSU: buffers, "
+        "ROCEE: RDMA), or a PF that was reset with all its virtual functions. With a vf_id above 0 the guest that has "
+        "this virtual function is the cause, and only the function is reset. The first line of the kernel log decides.",
         "journalctl -k -g 'hns|hclge'; ethtool -i {netdev}",
         "Linux drivers/net/ethernet/hisilicon/hns3/hns3pf/hclge_err.c", Printer::nic_driver),
     complaining(
@@ -1591,7 +1600,10 @@ constexpr LineMessage kRows[] = {
         "limit.",
         "rdma link show; ping -c 3 {peer}; journalctl -p warning", "documentation of the product", Printer::storage),
     complaining(
-        "rdma-core-other", unknown, "^infiniband |^infiniband: |^ib_core|^ib_uverbs|^ib_uverbs:|^rdma: ", "",
+        "rdma-core-other", unknown,
+        "^infiniband |^infiniband: |^ib_core|^ib_uverbs|^ib_uverbs:|^rdma: "
+        "|^rdma_rw_|^rdma_nl_|^ib_umem|^iwpm_|^ib_mr_pool",
+        "",
         "The kernel's RDMA core: devices, GIDs, access of programs to them. Usual causes: a device that is being "
         "removed or whose driver failed before, limits, or network namespaces (rdma system show).",
         "rdma link show; rdma system show; journalctl -k -p warning -g infiniband", "Linux drivers/infiniband/core",
@@ -1918,6 +1930,11 @@ constexpr LineMessage kRows[] = {
         "hcclRet, ret and return are of enum HcclResult (9 timeout, 11 TCP connection, 12 RoCE connection, 19 "
         "network) or errnos; a line with 'call trace' passes on the error before it.",
         "npu-smi info; hccn_tool -i NPU -link -g; grep -h ERROR LOG-OF-EVERY-RANK | head", "CANN HCCL src"),
+    failing("habanalabs-access-other", software, "^habanalabs", "RAZWI|razwi|page fault|PAGE FAULT",
+            "An engine of an Intel Gaudi accelerator read or wrote an address that does not exist or is not mapped "
+            "(RAZWI, page fault). Usual causes: an error of the program or of a kernel of its graph, or of the Gaudi "
+            "software; the job ends. The lines after it name the engine and the address.",
+            "hl-smi; journalctl -k -g habanalabs", "Linux drivers/accel/habanalabs"),
     failing(
         "habanalabs-other", host, "^habanalabs|^hl-smi|^hlthunk|^habana|^hl_|^hccl|^HCCL|HCL |^synapse", "",
         "The driver or software of an Intel Gaudi accelerator. Usual causes: a device that hangs or has failed and is "

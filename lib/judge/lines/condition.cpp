@@ -46,7 +46,7 @@ constexpr Condition kConditions[] = {
      "falling back|falls back|fall back to|^fallback|proceeding with|retrying|will retry|try again|, skipping|skipping "
      "it|clamped to|clamping to|may be ignored|will be ignored|^ignoring |set to default|using default|use "
      "default|continue "
-     "without|continuing without|continuing with",
+     "without|continuing without|continuing with|^disabling *not supported|^disabling *unsupported|^dropping *feature",
      {"The message itself says that the program goes on: it tries again, or takes another value or another way, which "
       "the line names. That is no fault by itself. Look at it only if the omitted part is needed, if the job is slow, "
       "or if the line repeats without end."},
@@ -55,6 +55,43 @@ constexpr Condition kConditions[] = {
      {.words = "connect|peer|remote|refused|unreach|timed out|timeout|^link|^tcp|socket|^host "
                "memory|^slow|performance|corrupt|abort|fatal|giving up|gave up|exceeded|not "
                "exist|[failed]|uncorrect|^ecc|^xid|fallen off|hardware"}},
+
+    // The end of a program or a connection: what is not freed then is freed with the process.
+    {"says-teardown",
+     unknown,
+     "graceful shutdown|during shutdown|at shutdown|on shutdown|during teardown|during finaliz|during cleanup|during "
+     "destruct|in destructor|while closing|while shutting down",
+     {"The message says that an object could not be freed in order at the end of a connection or of the process. After "
+      "another error it is a consequence: look at the first error of this process. Without one it is harmless; no "
+      "action."},
+     false,
+     {.words = "^node|^host |server|machine|^system"},
+     Says::other,
+     Complaint::with_errno,
+     {},
+     true},
+
+    {"says-canceled",
+     unknown,
+     "operation aborted|operation canceled|operation cancelled|operation was canceled|operation was cancelled|request "
+     "canceled|request cancelled|request was canceled|request was cancelled|was canceled by|was cancelled by",
+     {"The message says that an operation was cancelled while it waited: its time ran out, its connection was closed, "
+      "or the program ends. This is a consequence: the timeout, or the error of the other end, is in another line, "
+      "also shortly after this one."},
+     false,
+     {.words = "^user|^job"},
+     Says::other,
+     Complaint::with_errno,
+     {},
+     true},
+
+    {"says-corruption",
+     unknown,
+     "data corruption|data may be corrupt|data might be corrupt|data can be corrupt|corrupted data|silent corruption|"
+     "wrong results|results may be wrong|results may be incorrect|incorrect results",
+     {"The message says that data may be wrong from now on, also without another error. End the job, and do not use "
+      "its results and checkpoints since this line; the rest of the line has the reason."},
+     true},
 
     {"says-hardware",
      host,
@@ -115,6 +152,15 @@ constexpr Condition kConditions[] = {
       "mode, or the link of the member flaps. Compare the LACP settings of both ends (cat /proc/net/bonding/BOND), "
       "then look at the cable and the link of the member."},
      true},
+    {"says-link-partner",
+     cable,
+     "parallel fault|parallel detection|remote fault|local fault|link partner|topology conflict|media conflict|"
+     "unsupported media",
+     {"The message says that the two ends of the link do not agree, or one of them reports a fault: the settings of "
+      "the other end (speed, autonegotiation, FEC, breakout), cable or module. Compare them with the port of the "
+      "switch or the host at the other end. ",
+      {Work::at_link, "Then try another cable or module."}}},
+
     {"says-link-down",
      cable,
      "link is down|link down|link is not up|changed state to down|operation status down|^port is down|port down|no "
@@ -171,6 +217,15 @@ constexpr Condition kConditions[] = {
      "viable|still bound to",
      {"The message says that a device, an interface or a module is in use, and cannot be changed or removed: it is up, "
       "a bond, a bridge or a virtual machine has it, or a process has it open."}},
+
+    {"says-peer-restarted",
+     peer,
+     "re-registered|reregistered|stale-generation|stale generation|has restarted|was restarted since|restarted "
+     "since|new "
+     "incarnation|old incarnation|stale incarnation|newer generation|older generation|different incarnation",
+     {"The message says that the other end has restarted or registered anew, and what this process knows of it "
+      "(addresses, keys, requests) is of the time before. Make the connection or the request again, and look in the "
+      "log of the other end why it restarted."}},
 
     {"says-peer-differs",
      peer,
@@ -273,6 +328,16 @@ constexpr Condition kConditions[] = {
      {"The message says that the program goes on, slower than it could be: advice, not a failure. Follow it if the job "
       "is slow: the line names the setting, the placement on CPUs or the path that is missing."}},
 
+    {"says-slower-link",
+     host,
+     "speed*expecting|speed*but expected|speed*instead of|width*expecting|width*but expected|width*instead of|lower "
+     "than "
+     "expected|below the expected|below expected|non-uniform nic",
+     {"The message says that a part runs at a lower speed or width than the others, or than it was built for: mostly "
+      "the PCIe link of the NIC or GPU (slot, riser, a retrained link), else the speed of the port. Compare it with "
+      "the same part of another host: fabric-agentctl check --only pcie; lspci -vv shows LnkSta. ",
+      {Work::at_machine, "Reseat the card if only this one is slow."}}},
+
     {"says-slots",
      software,
      "not enough slots|slots available|more processes than|more ranks than|oversubscrib",
@@ -295,6 +360,21 @@ constexpr Condition kConditions[] = {
      // "failed to allocate the algorithm: -2" (ENOENT) is no lack of resources.
      {.other_errors = "ENOMEM|ENOSPC|EAGAIN|EMFILE|ENFILE|ENOBUFS|EDQUOT|EINVAL|EPERM"},
      Says::used_up},
+
+    // An errno of a device, not of a lack of memory.
+    {"says-not-made",
+     unknown,
+     "failed to allocate|failed to alloc |cannot allocate|can't allocate|could not allocate|couldn't alloc|unable to "
+     "alloc|allocation failed",
+     {"The message says that an object was not made, but its errno is that of a device or a connection, not of a lack "
+      "of memory. This is a consequence: a step of it failed, which an earlier line of this process names."},
+     false,
+     {},
+     Says::other,
+     Complaint::with_errno,
+     {},
+     false,
+     "EIO|EREMOTEIO|ECANCELED|ECONNRESET|EPIPE|ENODEV|ENXIO"},
 
     {"says-shared-memory",
      host,
@@ -449,6 +529,17 @@ constexpr Condition kConditions[] = {
      Says::unsupported,
      Complaint::of_nic_driver},
 
+    // An object of the program or the library, not a device or a file.
+    {"says-no-object",
+     software,
+     "find connection|find the connection|find a connection|find endpoint|find the endpoint|find communicator|find "
+     "request|find the request|find handle|find the handle|find mapping|find the mapping|find a mapping|find window|"
+     "find matching request|connection not found|endpoint not found|request not found|handle not found|no connection "
+     "for|no endpoint for|unknown handle|unknown request|no such request",
+     {"The message says that the library has no record of an object that it was asked for: a connection, a peer, a "
+      "request or a handle that was never made, or was removed before. Usual causes: calls of the program in the wrong "
+      "order, or a peer that left; the line reports no fault of a device. Look at earlier errors of this process."}},
+
     {"says-absent",
      host,
      "no such device|no such file|no device|no devices|not found|does not exist|doesn't exist|could not find|"
@@ -565,6 +656,15 @@ constexpr Combination kCombinations[] = {
       {"The message says that a file, device or program that the container needs is absent on this node: the driver or "
        "its libraries (nvidia-smi on the host), a device file of /dev, a CDI or CNI file (/etc/cdi, /etc/cni/net.d, "
        "/opt/cni/bin), a netdev, or a driver container that is not ready."}}},
+    {Says::absent,
+     Printer::nic_driver,
+     {"driver-says-absent",
+      host,
+      "",
+      {"The message says that the driver did not find or could not open a part of the NIC: an interface, a function, a "
+       "table or a queue of its firmware. Usual causes: an error or a reset before it, resources that are used up, or "
+       "a firmware that does not fit the driver. The port or the feature does not start. The first line of this NIC in "
+       "the kernel log is nearest to the cause."}}},
     {Says::used_up,
      Printer::dpdk,
      {"dpdk-says-used-up",
@@ -590,7 +690,13 @@ constexpr FailedStep kSteps[] = {
       {"The message says that an object could not be freed at the end of a connection or of the process. After another "
        "error it is a consequence: look at the first error of this process. Without one it is harmless, because the "
        "kernel frees the RDMA objects of a process that ends; only in a process that runs on, objects are used up in "
-       "time."}}},
+       "time."},
+      false,
+      {},
+      Says::other,
+      Complaint::with_errno,
+      {},
+      true}},
     {"^parse|parsing|^decod|^encod|^pack |^packing|^unpack|serializ|^convert",
      {"step-internal-data",
       software,
@@ -752,6 +858,7 @@ bool is_in_list(std::string_view list, std::string_view word) {
 bool is_denied(const Condition& condition, const LogLine& line) {
   const auto& [errors, words, other_errors] = condition.denied;
   const std::string_view error = line.codes.error;
+  if (!condition.only_errors.empty() && !is_in_list(condition.only_errors, error)) return true;
   if (!error.empty() && is_in_list(errors, error)) return true;
   if (!error.empty() && !other_errors.empty() && !is_in_list(other_errors, error)) return true;
   return !words.empty() && has_any(line.small, words);
@@ -779,8 +886,9 @@ const Condition* condition_of_error(const LogLine& line, const LineMessage* comp
 }
 
 const Condition* step_of(const LogLine& line, const LineMessage* component) {
-  if (component == nullptr || !component->is_component() || component->cause != unknown) return nullptr;
-  if (has_any(component->kind, Printer::driver_rest)) {
+  if (component == nullptr || !component->is_component()) return nullptr;
+  const bool is_open = component->cause == unknown;
+  if (is_open && has_any(component->kind, Printer::driver_rest)) {
     if (has_any(line.small, kAtLink) && line.codes.error.empty()) return nullptr;
     return has_any(line.small, kRefusedWords) ? &kDriverRefuses : &kDriverFails;
   }
@@ -789,7 +897,7 @@ const Condition* step_of(const LogLine& line, const LineMessage* component) {
   for (const std::string_view name : kNamesWithVerbs)
     for (size_t at = message.find(name); at != std::string::npos; at = message.find(name, at))
       message.replace(at, name.size(), name.size(), ' ');
-  if (first_of(message, kExcludedStates) != std::string_view::npos) return &kInternal;
+  if (is_open && first_of(message, kExcludedStates) != std::string_view::npos) return &kInternal;
   const FailedStep* found = nullptr;
   size_t first = std::string_view::npos;
   for (const FailedStep& each : kSteps)
@@ -797,10 +905,12 @@ const Condition* step_of(const LogLine& line, const LineMessage* component) {
       first = at;
       found = &each;
     }
-  if (const size_t at = first_of(message, kInternalWords); at < first) return &kInternal;
+  if (const size_t at = first_of(message, kInternalWords); at < first) return is_open ? &kInternal : nullptr;
   const bool is_failure =
       first_of(message, "fail|unable|couldn't|could not|cannot|can't|^error") != std::string_view::npos;
-  return found != nullptr && is_failure ? &found->condition : nullptr;
+  if (found == nullptr || !is_failure) return nullptr;
+  // A component that has one cause says more than the verb, but not of a consequence.
+  return is_open || found->condition.is_consequence ? &found->condition : nullptr;
 }
 
 bool is_of_other_program(const LogLine& line) {

@@ -54,6 +54,9 @@ struct Condition {
   Says says = Says::other;
   Complaint complaint = Complaint::with_errno;
   std::string_view error = {};  // the errno that says the same in a line without the words; empty: none
+  // What failed before is the cause, whichever component prints the line.
+  bool is_consequence = false;
+  std::string_view only_errors = {};  // the words mean this with one of these errnos only; empty: with any and without
 };
 
 // The same words mean another thing with some components: another end, another cause, another advice.
@@ -77,7 +80,7 @@ const Condition* with_component(const Condition* condition, const LineMessage* c
 const Condition* condition_of_error(const LogLine& line, const LineMessage* component);
 
 // For a component of a library whose cause is unknown, if the words name no condition: the meaning of the failed step,
-// by its verb. nullptr: no step is named.
+// by its verb; with any cause, if the step is a consequence. nullptr: no step is named.
 const Condition* step_of(const LogLine& line, const LineMessage* component);
 
 // Whether the kernel, a service or a tool reports something else than of a GPU, a NIC, the network or a job: a disk, a

@@ -128,6 +128,11 @@ constexpr LineMessage kRows[] = {
      "else update the driver or firmware of that device.",
      "journalctl -k -g 'IO_PAGE_FAULT|DMAR|smmu'; cat /proc/cmdline; fabric-agentctl check --only iommu",
      "Linux drivers/iommu/amd/init.c"},
+    {"iommu-bios-note", none, "[Firmware Bug]*applying workaround|[Firmware Bug]*- working around",
+     "A table of the BIOS about a device is wrong (reserved memory for the IOMMU, RMRR), and the kernel works around "
+     "it. "
+     "Harmless; no action but an update of the BIOS.",
+     "dmidecode -s bios-version", "Linux drivers/iommu/intel/dmar.c, iommu.c"},
     {"iommu-bios", host,
      "Your BIOS is broken|bad RMRR|[Firmware Bug]*DMAR|DMAR*[Firmware Bug]|AMD-Vi: [Firmware Bug]|[Firmware Bug]: "
      "AMD-Vi|IVRS*[Firmware Bug]|[Firmware Bug]*IVRS|[Firmware Warn]: Your BIOS is broken|BIOS has enabled interrupt "

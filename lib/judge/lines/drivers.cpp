@@ -427,6 +427,19 @@ constexpr LineMessage kDriverRows[] = {
      "The firmware of the NIC reports pause without end. If this port sends it, this host does not drain its receive "
      "buffers; if it is paused, another host beyond the switch does not.",
      "fabric-agentctl diagnose {port}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"mlx5-trust-channels", host, "change trust state while in channel mode",
+     "The trust mode of the port (PCP or DSCP) was not changed, because a qdisc of the port (mqprio in channel mode) "
+     "fixes the classes of its queues. Delete this qdisc first: tc qdisc del dev {netdev} root; then set the trust "
+     "mode "
+     "again. Without the right trust mode RoCE has no PFC of its own.",
+     "tc qdisc show dev {netdev}; dcb app show dev {netdev}",
+     "Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c"},
+    {"bnxt-ring-monitor", host, "bnxt_en*Ring monitor event",
+     "The firmware of the NIC reports a receive ring that does not move on, and the driver resets this ring: packets "
+     "of "
+     "its queue are lost. The rest of the port goes on. If it repeats, update the firmware and the driver.",
+     "ethtool -S {netdev} | grep -E 'resets|discard'; ethtool -i {netdev}",
+     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c bnxt_async_event_process()"},
     {"bnxt-tpa", host, "bnxt_en*TPA end agg_buf|bnxt_en*TPA cons",
      "The NIC and its driver disagree about a packet that was received in parts (TPA: aggregation, GRO in hardware): "
      "an error of the driver or firmware, and data can be corrupted. Update them; until then ethtool -K {netdev} "

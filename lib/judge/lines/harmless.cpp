@@ -15,7 +15,8 @@ constexpr LineMessage on_reset(std::string_view before_netdev, LineMessage row) 
 
 constexpr LineMessage kRows[] = {
     {"nccl-option-off", none,
-     "NCCL INFO*features will be disabled|NCCL INFO*feature disabled without|NCCL INFO*Failed to open*dv symbols|NCCL "
+     "NCCL INFO GIN/Plugin: Failed to initialize any|NCCL INFO*features will be disabled|NCCL INFO*feature disabled "
+     "without|NCCL INFO*Failed to open*dv symbols|NCCL "
      "INFO*Failed to open libmlx5.so|NCCL INFO NET/OFI Setting FI_|NET/OFI CUDA flush enabled|NCCL INFO NET/OFI*not "
      "supported|NCCL INFO*is not supported on this platform, skipping|Cannot initialize CollNet, using point-to-point "
      "network instead",

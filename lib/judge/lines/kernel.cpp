@@ -95,9 +95,20 @@ constexpr LineMessage kKernelRows[] = {
       {Work::in_machine, "Enable SR-IOV and ARI in the BIOS, update the firmware of the device, or try another slot."}},
      "lspci -tv; lspci -vvs {pci}; journalctl -k -g 'SR-IOV|ARI'",
      "Linux drivers/pci/probe.c pci_setup_device()"},
+    {"pcie-dpc-access",
+     host,
+     "DPC: RP PIO error detected|DPC: [*Request Completion Timeout|DPC: [*Request received UR|DPC: [*Request received "
+     "CA",
+     {"The root port cut off the devices below it (downstream port containment), because an access of the CPU to one "
+      "of "
+      "them got no answer, or was refused (RP PIO): the device hangs, its firmware failed, or it is gone. The line "
+      "names the port; look for the device below it, and for its own errors before this line. ",
+      {Work::in_machine, "Reseat or replace the device if it recurs."}},
+     "lspci -tv; fabric-agentctl check --only aer,pcie",
+     "Linux drivers/pci/pcie/dpc.c"},
     {"pcie-dpc", host,
      "DPC: containment event|DPC: unmasked uncorrectable error detected|DPC: ERR_FATAL detected|"
-     "DPC: ERR_NONFATAL detected|DPC: RP PIO error detected",
+     "DPC: ERR_NONFATAL detected",
      "A PCIe port cut off the devices below it after an uncorrectable error (downstream port containment): the device, "
      "its slot or riser. The AER lines of the port have the kind of error.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/dpc.c"},

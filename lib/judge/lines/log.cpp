@@ -8,6 +8,7 @@
 #include "base/parse.h"
 #include "judge/lines/envelope.h"
 #include "judge/lines/pattern.h"
+#include "judge/lines/statement.h"
 #include "judge/lines/time.h"
 
 namespace fabric::lines {
@@ -133,6 +134,16 @@ bool is_error(const LogLine& line, const Condition* condition) {
          (condition != nullptr && condition->is_error);
 }
 
+// Whether a driver prints a step, without an error: the form of its errors, "mlx5_ib*:(pid ", is that of its debug
+// output.
+bool is_step_of_driver(const LineMessage& message, const LogLine& line) {
+  if (!message.is_component() || message.severity != Severity::plain || line.severity != Severity::plain) return false;
+  if (!has_any(message.kind, Printer::nic_driver) || !line.codes.error.empty() || condition_of(line) != nullptr)
+    return false;
+  const Condition* statement = statement_of(line);
+  return statement != nullptr && statement->cause == FaultLocation::none;
+}
+
 // By the condition's column, for a line that only complains.
 bool is_error_of_complaint(const Condition& condition, const LogLine& line) {
   if (!line.codes.error.empty()) return true;
@@ -178,10 +189,12 @@ FaultLocation cause_of(const Found& found) {
   if (found.message != nullptr && !found.message->is_component()) return found.message->cause;
   FaultLocation cause = FaultLocation::unknown;
   if (found.message != nullptr) cause = found.message->cause;
-  if (const Condition* condition = found.condition; condition != nullptr)
+  if (const Condition* condition = found.condition; condition != nullptr) {
+    if (condition->is_consequence) return FaultLocation::unknown;
     if (cause == FaultLocation::unknown || condition->cause == FaultLocation::software ||
         condition->cause == FaultLocation::none)
       cause = condition->cause;
+  }
   if (cause != FaultLocation::unknown) return cause;
   const ErrorMeaning* meaning = meaning_of(found.error);
   if (meaning == nullptr) return FaultLocation::unknown;
@@ -218,6 +231,7 @@ void Log::take(Line line) {
   const LogLine read = read_line(line.text);
   const Codes& codes = read.codes;
   const LineMessage* message = recognize(read);
+  if (message != nullptr && is_step_of_driver(*message, read)) return;
   if (message == nullptr && is_ordinary(read)) return;
   const bool is_known = message != nullptr && !message->is_component();
   const bool is_other = message == nullptr && is_of_other_program(read);
@@ -386,14 +400,24 @@ void Log::judge_unknown(const std::string& only_line) {
                        is_of_environment(line) || (condition != nullptr && condition->is_error);
   const bool is_certain = condition != nullptr && is_error_of_complaint(*condition, line);
   const bool has_error = line.severity == Severity::complaint && is_certain && !is_of_other_program(line);
-  if (has_error)
+  if (has_error) {
     found_.push_back({.line = only_line.substr(0, kShownOfLine), .first = 1, .count = 1, .condition = condition});
-  else if (line.severity <= Severity::complaint)
-    found_.push_back({.message = is_open ? &kNoError : &kInformation,
-                      .line = only_line.substr(0, kShownOfLine),
-                      .time = time_of(only_line, now_, uptime_),
-                      .first = 1,
-                      .count = 1});
+    return;
+  }
+  if (line.severity > Severity::complaint) return;
+  Found out{.message = is_open ? &kNoError : &kInformation,
+            .line = only_line.substr(0, kShownOfLine),
+            .time = time_of(only_line, now_, uptime_),
+            .first = 1,
+            .count = 1,
+            .printer = printer_of(line)};
+  // Words that are enough for an error say more than those of a step; a mark of information says more than a reset.
+  const Condition* statement = condition != nullptr && condition->is_error ? nullptr : statement_of(line);
+  if (statement != nullptr && (is_open || statement->cause == FaultLocation::none)) {
+    out.message = nullptr;
+    out.condition = statement;
+  }
+  found_.push_back(std::move(out));
 }
 
 void Log::sort_by_cause() {

@@ -50,6 +50,8 @@ struct Found {
   // For a component or an unknown line: the first errno, and the condition that its words name.
   std::string_view error;
   const Condition* condition = nullptr;
+  // Of a line that reports no error and that no rule knows: the component whose errors it would print.
+  const LineMessage* printer = nullptr;
   // The error line before the first one, if the message refers to it.
   std::string before;
   size_t before_number = 0;

@@ -346,11 +346,16 @@ constexpr LineMessage kRows[] = {
      "one of the hosts UCX finds no RDMA device, or Open MPI has another build or setting. Compare ibv_devices and "
      "ompi_info of both hosts, or set the transport for all processes: --mca pml ucx.",
      "ibv_devices; ompi_info | grep -E 'pml|ucx'; env | grep OMPI_MCA", "Open MPI ompi/mca/pml/base/pml_base_select.c"},
+    {"ompi-unbound", software, "OFI driver detected multiple NICs",
+     "The process is not bound to CPUs, so that Open MPI cannot choose the NIC that is nearest to it, and the job is "
+     "slower than it could be. Start it with mpirun --bind-to core (or numa); the launcher of a batch system binds by "
+     "an option of its own (srun --cpu-bind).",
+     "mpirun --report-bindings hostname", "Open MPI opal/mca/common/ofi/help-common-ofi.txt"},
     {"ompi-bml-note", none,
      "mca: bml: Using |mca: bml: Not using |enabling accelerator IPC to rank|removing old agreement|dropping data, "
      "with local completion|flag is specified for the * BTL without any|OPAL DEBUG WARNING|insuficiently tested in "
-     "post-failure|is not tested for post-failure|bug in post-failure operation|NOTIFYERRORS was set|OFI driver "
-     "detected multiple NICs|multiple equidistant NICs",
+     "post-failure|is not tested for post-failure|bug in post-failure operation|NOTIFYERRORS was set|multiple "
+     "equidistant NICs",
      "Information of Open MPI or PRRTE: the transport to a process, a NIC that was chosen without the binding of the "
      "process, or a component that is not tested for a fault-tolerant run. Harmless; bind the processes (--bind-to "
      "core) if a job should use the nearest NIC.",

@@ -128,6 +128,32 @@ bool is_level(std::string_view word) {
   return contains(kLevels, lower(word));
 }
 
+// What has a number in a line: the word for it, and its name in our text.
+struct Numbered {
+  std::string_view word, name;
+};
+constexpr Numbered kNumbered[] = {
+    {"vf", "virtual function"}, {"vf_id", "virtual function"}, {"gpu", "GPU"},        {"rank", "rank"},
+    {"src_rank", "rank"},       {"dst_rank", "rank"},          {"peer_rank", "rank"}, {"remote_rank", "rank"},
+    {"queue", "queue"},         {"queue_id", "queue"},         {"slot", "PCIe slot"},
+};
+
+// "GPU 2" of "GPU2", of "vf_id(3" and "queue=4", or of "3" after "rank"; empty: nothing with a number. In small
+// letters.
+std::string numbered_in(std::string_view before, std::string_view word) {
+  size_t end = word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
+  if (end == std::string_view::npos) return {};
+  std::string_view noun = word.substr(0, end);
+  if (noun.empty()) noun = before;
+  else if (word[end] == '(' || word[end] == '=' || word[end] == '#') ++end;
+  const std::string_view number = word.substr(end);
+  constexpr size_t kMostDigits = 6;
+  if (number.empty() || number.size() > kMostDigits || !std::ranges::all_of(number, is_digit)) return {};
+  for (const Numbered& each : kNumbered)
+    if (each.word == noun) return std::string(each.name) + " " + std::string(number);
+  return {};
+}
+
 }  // namespace
 
 Named names_in(std::string_view line, const Node& node, const PortsByLid& lids) {
@@ -201,7 +227,9 @@ std::vector<std::string> objects_in(std::string_view line) {
     const bool is_module = before == "module" &&
                            word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos &&
                            word.find('_') != std::string_view::npos;
-    before = lower(word);
+    const std::string small = lower(word);
+    const std::string numbered = numbered_in(before, small);
+    before = small;
     if (word.size() > kMaxWord * 2 || out.size() == kMost) continue;
     if (is_library) add(out, "the library " + std::string(name));
     else if (word.starts_with("/dev/")) add(out, "the device file " + std::string(word));
@@ -209,6 +237,7 @@ std::vector<std::string> objects_in(std::string_view line) {
     else if (is_module) add(out, "the kernel module " + std::string(word));
     else if (word.ends_with(".service") && word.find('/') == std::string_view::npos)
       add(out, "the unit " + std::string(word));
+    else if (!numbered.empty()) add(out, numbered);
   }
   return out;
 }
@@ -239,7 +268,8 @@ std::string host_of(std::string_view line) {
   // "Nov 29 13:04:29 HOST program:" and "2026-06-12T09:02:55Z HOST program:".
   const auto parts = words(line.substr(0, kHostWithin));
   for (size_t i = 0; i + 2 < parts.size() && i < 4; ++i) {
-    const bool is_clock = parts[i].size() >= 8 && std::ranges::count(parts[i], ':') >= 2 && is_digit(parts[i].front());
+    const bool is_clock = parts[i].size() >= 8 && std::ranges::count(parts[i], ':') >= 2 &&
+                          is_digit(parts[i].front()) && !is_pci_address(without_punctuation(parts[i]));
     const std::string_view host = parts[i + 1], program = parts[i + 2];
     if (is_clock && (program.ends_with(':') || program == "kernel") && !is_level(program) && !is_level(host) &&
         host.find_first_of("[]:()*") == std::string_view::npos &&

@@ -27,7 +27,8 @@ struct Named {
 Named names_in(std::string_view line, const Node& node, const PortsByLid& lids = {});
 
 // The objects that a line names, beside ports and addresses: "the file /etc/hosts", "the device file /dev/nvidia0",
-// "the library libibverbs.so.1", "the kernel module rdma_rxe", "the unit slurmd.service". At most three.
+// "the library libibverbs.so.1", "the kernel module rdma_rxe", "the unit slurmd.service", "GPU 2", "rank 11", "virtual
+// function 3". At most three.
 std::vector<std::string> objects_in(std::string_view line);
 
 // The host that wrote the line, as NCCL ("node-a:91022:91310 [3]"), UCX ("[node-a:4120:0]") and syslog name it, and the

@@ -223,13 +223,15 @@ constexpr LineMessage kRows[] = {
      "journalctl -k -g 'disagrees about|Unknown symbol'; modinfo MODULE | grep -E 'vermagic|filename'; dkms status",
      "kmod, MLNX_OFED openibd"},
     {"k8s-operator-not-ready", host,
-     "DOCA-OFED*not ready|mofed*not ready|driver-not-ready|waiting for mofed|openibd*restart*failed|MOFED "
+     "DOCA-OFED*not ready|mofed*not ready|drivers/.driver-ready|driver-not-ready|waiting for "
+     "mofed|openibd*restart*failed|MOFED "
      "driver*fail|Unloading*module*in use|rmmod: ERROR: Module|Module * is in "
      "use|before unloading HCA|Unloading HCA driver: *FAILED|Unloading "
      "ib_core*FAILED|toolkit-not-ready|cuda-validation*fail|gpu-operator*not ready|nic-cluster-policy*notReady",
      "A driver container of the network or GPU operator is not ready: a module could not be unloaded because another "
-     "one or a process uses it (nvidia_peermem, storage over RDMA, a mount), or the build for this kernel failed. Stop "
-     "what uses it, or set UNLOAD_STORAGE_MODULES=true; drain the node and restart the pod.",
+     "one or a process uses it (nvidia_peermem, storage over RDMA, a mount), or the build for this kernel failed or "
+     "still runs, which takes minutes (startupProbe). The log of its pod has the step. Stop what uses the module, or "
+     "set UNLOAD_STORAGE_MODULES=true; drain the node and restart the pod.",
      "lsmod | grep -E 'mlx5|rdma|nvidia'; kubectl logs -n nvidia-network-operator POD",
      "NVIDIA network operator, GPU operator"},
     {"udev-rename", host,
@@ -289,6 +291,11 @@ constexpr LineMessage kRows[] = {
      "went down, it restarts, or its firmware hangs. The line (or the one after it) has the path by ports (DR path): "
      "follow it with smpquery -D, and look at the errors of that link.",
      "iblinkinfo; ibqueryerrors; smpquery -D nodeinfo PATH", "OpenSM opensm/osm_sm_mad_ctrl.c"},
+    {"opensm-dead-end", network, "pr_rcv_*Dead end path|Dead end path on switch",
+     "The tables of the switch that the line names have no way to the LID: the routing of the subnet is not complete, "
+     "mostly after a link or switch was lost or while OpenSM calculates it anew. The path between two nodes does not "
+     "exist until then. Look at the links of this switch, and whether OpenSM ends its sweep (SUBNET UP).",
+     "iblinkinfo; ibroute LID; grep -E 'SUBNET UP|ERR' /var/log/opensm.log", "OpenSM opensm/osm_sa_path_record.c"},
     {"opensm-sa-request", software,
      ": ERR 1B|: ERR 1F|: ERR 4B0|validate_more_comp_fields|validate_port_caps|validate_other_comp_fields|mcmr_rcv_*: "
      "ERR|pr_rcv_*: ERR|__osm_mcmr|sending IB_SA_MAD_STATUS|Provided Join State|osm_mcmr_rcv_join*|cannot join port",

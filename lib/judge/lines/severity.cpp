@@ -45,7 +45,9 @@ constexpr std::string_view kFailureWords =
     "bogus|unexpected|violation|unrecoverable|uncorrect|incompatible|^conflict|^bug:|^wrong|^stall|unreachable|"
     "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave up|"
     "^problem|is closed|null name|was not requested|non-zero usage|status -|expected*, read: |"
-    "timer expired|is null|null pointer|unprivileged|not approved|not accessible";
+    "timer expired|is null|null pointer|unprivileged|not approved|not accessible|abnormal|razwi|^not * in * msec|^not "
+    "* in * "
+    "ms$|^not * within ";
 constexpr std::string_view kComplaintWords =
     "not support|unsupported|supported only|not yet implemented|not implemented|^already|n't |not found|not "
     "available|unavailable|not initialized|missing|warning|^warn |"

@@ -166,6 +166,13 @@ constexpr LineMessage kRows[] = {
      "its host stopped answering. Look at the logs of that node in /tmp/ray/session_latest/logs (raylet.out, "
      "worker-*.err) for the first error, and at the kernel log there.",
      "ray status; journalctl -k -g oom-kill; ls /tmp/ray/session_latest/logs", "Ray src/ray/gcs"},
+    {"ray-channel-timeout", peer, "RayChannelTimeoutError|RayCgraphTimeout",
+     "A worker of Ray's compiled graph (vLLM with several nodes) did not deliver its result in time: it hangs, mostly "
+     "in "
+     "NCCL or while it compiles, or it died. Look at the logs of the other workers for the first error; a slow step "
+     "needs a longer RAY_CGRAPH_get_timeout.",
+     "ray status; grep -hE 'WARN|ERROR' /tmp/ray/session_latest/logs/worker-*.err | head",
+     "Ray python/ray/exceptions.py"},
     {"ray-no-resources", software,
      "Error: No available node types can fulfill resource request|cannot be scheduled right now|Current node has no "
      "GPU available|current node has no gpu available|placement group*cannot be|does not have enough GPUs|Tensor "
@@ -266,6 +273,12 @@ constexpr LineMessage kRows[] = {
      "RCCL cannot read a GPU from /sys/class/kfd, where the driver shows the topology: the container lacks /sys or "
      "/dev/kfd, the GPU is not visible to it, or amdgpu did not start it.",
      "ls /sys/class/kfd/kfd/topology/nodes /dev/kfd; rocm-smi --showtopo", "RCCL src/misc/alt_rsmi.cc"},
+    {"mooncake-recomputes", unknown, "Failed to receive all KVs and hidden states",
+     "The KV cache did not arrive from the prefill side, and the decode side computes it again: slower, not wrong. "
+     "This "
+     "is a consequence: the transfer failed, and Mooncake's own lines on both sides say why.",
+     "grep -hE '^[EW][0-9]' LOG-OF-BOTH-SIDES | head", "vLLM, Mooncake mooncake_store_connector.py", 0,
+     Role::consequence},
     {"mooncake-attempts", unknown, "transfer_incomplete max_attempts|Transfer incomplete, retrying",
      "A transfer of Mooncake did not complete: it is tried again, or given up after the last attempt. This is a "
      "consequence; the first error of the transfer engine (slices, handshake), here or at the peer, is the cause.",

@@ -9,6 +9,7 @@
 #include "judge/lines/log.h"
 #include "judge/lines/names.h"
 #include "judge/lines/pattern.h"
+#include "judge/lines/statement.h"
 #include "judge/lines/time.h"
 #include "support/healthy_node.h"
 #include "support/log_examples.h"
@@ -963,6 +964,12 @@ TEST(LogNames, FilesLibrariesAndModules) {
   EXPECT_EQ(text("modprobe: FATAL: Module rdma_rxe not found."), "the kernel module rdma_rxe; ");
   EXPECT_EQ(text("UCX  ERROR open(file_name=/proc/2019618/fd/20 flags=0x0) failed"), "the file /proc/2019618/fd/20; ");
   EXPECT_EQ(text("openibd.service: Failed with result 'exit-code'"), "the unit openibd.service; ");
+  EXPECT_EQ(text("hns3 0000:35:00.1: acme found, vf_id(3), queue_id(17)"), "virtual function 3; queue 17; ");
+  EXPECT_EQ(text("acme: VF 3: rejected"), "virtual function 3; ");
+  EXPECT_EQ(text("NVRM: GPU2 kgspAcme: x"), "GPU 2; ");
+  EXPECT_EQ(text("timeout, rank 3, expert 2, src_rank 11"), "rank 3; rank 11; ");
+  for (const char* line : {"rank", "ranks 3", "vf=x", "GPU-1b2c", "gpu 2b", "queue 12345678", "(3)"})
+    EXPECT_EQ(text(line), "") << line;
   for (const char* line : {"transport/net_ib.cc:139 NCCL WARN x", "node 10.0.0.1/24", "http://host/file", "a / b",
                            "src/topo/topo.cpp:61: x", "/home/user/mercury/src/na/na_ofi.c:3754", "4096/8192 bytes"})
     EXPECT_EQ(text(line), "") << line;
@@ -1003,6 +1010,7 @@ TEST(LogNames, TheHostThatWroteTheLine) {
   EXPECT_EQ(host_of("[1621652400.123456] [node-a:2211 :0]      libperf.c:1510 UCX  ERROR x"), "node-a");
   EXPECT_EQ(host_of("Nov 29 13:04:29 node-b kernel: bnxt_en 0000:12:00.0: x"), "node-b");
   EXPECT_EQ(host_of("[  476.320742] bnxt_en 0000:19:00.0: QPLIB: cmdq[0x4b9]=0x15 status 0x5"), "");
+  EXPECT_EQ(host_of("mana 7870:00:00.0: EQ 5: overflow"), "") << "an address is no time of day";
   EXPECT_EQ(host_of("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 12028, Data {0x1}"), "") << "a PCI address";
   EXPECT_EQ(host_of("NVRM: Xid (PCI:0000:3b:00): 79, x"), "");
   EXPECT_EQ(host_of("[12] 2026-11-20 08:10:10 SomeTransport ERROR: x"), "") << "a program and its level";
@@ -1293,7 +1301,15 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"{359}[Hardware Error]: It has been corrected by h/w and requires no further action", "says-corrected"},
       {"error: dial unix /run/acme/acme.sock: connect: connection refused", "says-local-service"},
       {"acme: allocation with big pages failed, retrying with default pages", "says-goes-on"},
+      {"acme: timed out in a graceful shutdown, forcing destruction", "says-teardown"},
+      {"acme: read failed, error msg: Operation aborted", "says-canceled"},
+      {"acme: failed to add the range, data corruption may occur", "says-corruption"},
+      {"acme: remote agent was re-registered after the request", "says-peer-restarted"},
+      {"acme: upstream link speed: 64 Gbps, expecting 128 Gbps", "says-slower-link"},
       {"RuntimeError: CUDA error: uncorrectable ECC error encountered", "says-hardware"},
+      {"acme 0000:18:00.0 ens1: a parallel fault was detected", "says-link-partner"},
+      {"acme: failed to allocate the pool: Input/output error", "says-not-made"},
+      {"acme: failed to find connection 5", "says-no-object"},
       {"pmon#xcvrd: Ethernet504: temperature status change from high warning to high alarm", "says-module-hot"},
       {"acme 0000:18:00.0: board temperature is critical", "says-hot"},
       {"[TensorRT-LLM][WARNING] Device 4 peer access Device 1 is not available.", "says-no-peer-access"},
@@ -1381,6 +1397,9 @@ TEST(LogConditions, StepsOfALibraryAreNamedByTheirVerb) {
            std::tuple(
                "E1129 04:19:33.392587  43093 libfabric_rail.cpp:936] No request found for the context on rail 40",
                "step-internal", FaultLocation::software),
+           // What is not freed is a consequence, also of a component that has one cause.
+           std::tuple("node-a:1:2 [0] NCCL WARN NET/OFI GDRCopy segment deregister failed: -22", "step-frees",
+                      FaultLocation::unknown),
            // Drivers of NICs.
            std::tuple("[ 5208.126704] ice 0000:2a:00.0: Invalid num_queues requested: 15", "step-refused",
                       FaultLocation::host),
@@ -1419,6 +1438,7 @@ TEST(LogConditions, RetriesAndDefaultsAreNoFault) {
         "W1129 04:17:33.079 1 libfabric_rail_manager.cpp:1657] Could not find additional data for device efa_0, "
         "skipping",
         "[1764385099.2] [node-a:1:0] ib_iface.c:1991 UCX  DIAG  unknown active_speed on mlx5_2:1: 33, fallback to SDR",
+        "mlx5_core 0000:5e:00.0 ens3: Disabling hw_tls_tx, not supported in switchdev mode",
         "[node-a:1] osc_ucx_component.c:379  Error: OSC UCX component priority set inside component query failed"})
     for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_EQ(cause_of(each), FaultLocation::none) << line;
   for (const char* line : {"acme: cannot connect to 10.1.0.2, retrying", "acme: RDMA failed, falling back to TCP",
@@ -1456,6 +1476,8 @@ TEST(LineSeverity, FollowsTheMarkAndTheWords) {
       {"E1129 13:04:29.119704 1 x.cc:5] slow", Severity::failure},
       {"F20261129 13:04:29.119704 1 x.cc:5] slow", Severity::failure},
       {"acme: request FAILED", Severity::failure},
+      {"acme: link active not cleared in 1000 msec", Severity::failure},
+      {"hns3 0000:35:00.1: ACME_ABNORMAL_INT_ST found", Severity::failure},
       {"E0914 08:07:49.852630 2039018 daemon.go:350] step 3, requeuing", Severity::failure},
       {"time=\"2023-08-01T02:47:46Z\" level=fatal msg=\"watching fields\"", Severity::failure},
       {"topo.cpp:61: [GPU 1] Peer GPU 0 is not accessible, exiting ...", Severity::failure},
@@ -1578,6 +1600,7 @@ TEST(LogConditions, OfSomeComponentsHaveTheirOwnCause) {
        "node-says-timeout", FaultLocation::host},
       {"[E1112 10:11:12.345678 socket.cpp:924] [c10d] acme failed: timed out", "ranks-say-timeout",
        FaultLocation::peer},
+      {"ice 0000:8a:00.0 ens5: Failed to open VSI 0x0008 on switch 0x0001", "driver-says-absent", FaultLocation::host},
       {"slurmd: error: acme: library not found", "slurm-says-absent", FaultLocation::host},
       {"nvidia-container-cli: acme error: file not found", "container-says-absent", FaultLocation::host},
       {"EAL: Cannot allocate memory", "dpdk-says-used-up", FaultLocation::host},
@@ -1682,6 +1705,43 @@ TEST(LogOfOneLine, ThatNoRuleKnows) {
   const auto of_any = found_in("acme: missing required option");
   ASSERT_TRUE(of_any.size() == 1 && of_any[0].condition != nullptr);
   EXPECT_EQ(of_any[0].condition->id, "says-configuration");
+}
+
+// What a line without an error states, and who prints it. Each statement has a line.
+TEST(LogOfOneLine, StatesAStep) {
+  constexpr std::pair<std::string_view, std::string_view> kLines[] = {
+      {"mlx5_core 0000:5e:00.0: starting recovery flow", "states-recovery"},
+      {"ice 0000:8a:00.0: The fw.acme component has a pending update", "states-later"},
+      {"bnxt_en 0000:bd:00.0 ens9: Able to reserve only 32 out of 64 requested RX rings", "states-fewer"},
+      {"acme: module uses symbols of proprietary module nvidia, inheriting taint.", "states-taint"},
+      {"pcieport 0000:15:01.0: DPC: error containment capabilities: Int Msg #0, RPExt+", "states-capabilities"},
+      {"mana 7870:00:00.0: adapter protocol version: 0.1.1", "states-version"},
+      {"nvme nvme0: established (9): status 0 id 000000002ea79baa", "states-connected"},
+      {"nvidia: the core is being initialized, major device number 511", "states-start"},
+  };
+  std::set<std::string_view> named;
+  for (const auto& [line, id] : kLines) {
+    const auto found = found_in(std::string(line) + "\n");
+    ASSERT_EQ(found.size(), 1u) << line;
+    ASSERT_NE(found[0].condition, nullptr) << line;
+    EXPECT_EQ(found[0].condition->id, id) << line;
+    EXPECT_EQ(cause_of(found[0]), id == "states-recovery" ? FaultLocation::unknown : FaultLocation::none) << line;
+    named.insert(id);
+  }
+  for (const Condition& each : statements()) {
+    EXPECT_TRUE(named.contains(each.id)) << each.id << " has no example";
+    EXPECT_EQ(lower(each.words), each.words) << each.id;
+  }
+  EXPECT_EQ(found_in("infiniband mlx5_1: acme:595:(pid 1333): polled a software completion\n").at(0).condition->id,
+            "states-start")
+      << "the debug output of a driver";
+  const auto found = found_in("ice 0000:8a:00.0: VF 3 is now trusted\n");
+  ASSERT_TRUE(found.size() == 1 && found[0].printer != nullptr);
+  EXPECT_EQ(found[0].printer->family(), "ice");
+  // A part that is off, missing or slow may be the fault; a mark of information says more than a reset.
+  for (const char* line : {"acme: enabled without RDMA", "node-a:1:2 [0] NCCL INFO resetting the counters"})
+    for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_EQ(each.condition, nullptr) << line;
+  EXPECT_TRUE(found_in("acme: initialized\nacme: started\n").empty()) << "shown in a log of one line only";
 }
 
 // Lines as the programs that keep logs write them.

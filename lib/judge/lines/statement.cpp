@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/lines/statement.h"
+
+#include <vector>
+
+#include "judge/lines/pattern.h"
+
+namespace fabric::lines {
+namespace {
+
+using enum FaultLocation;
+
+// What is switched off, missing or slow may be the fault that is looked for; the words of a state prove nothing then.
+constexpr std::string_view kDoubtful =
+    "fail|error|^err|^not |n't |^no |^down$|^without|^lost|^missing|^slow|degrad|^unable|cannot|disabl|^off$|removed|"
+    "timeout|^retry|retries|attempt|^zero|(null)|^none|unknown|^stop|expired|^kill|exit|denied|^drop|exceed|warn|"
+    "^hot$|critical|emergenc|alarm|^fault|^never|^neither|storm|unqualif|unsupport|^drain|removal|^already|^only |"
+    "recovery mode|!!|^please|refer to";
+
+// A mark of information says more than doubtful words. The narrow ones first. A reset or a clean-up has a reason before
+// it, whoever prints it.
+constexpr Condition kStatements[] = {
+    {"states-recovery",
+     unknown,
+     "recovery flow|recovery start|^start*recover|^begin*recover|^attempt*recover|^recovering|recovery in progress|"
+     "reset scheduled|^schedul*reset|request*reset|^resetting|is being reset|going to reset|^will reset|reset event|"
+     "reset in progress|^start*reset|^begin*reset|^trigger*reset|^dumping|state dump|^dump of|^coredump|core "
+     "dump|recovery is not permitted|^health work*not permitted|"
+     "tear down|tearing down|^start*teardown|^quiesc|^halting|^reinit|^re-init|^restarting|^rebooting|^rolling back",
+     {"The message says that the driver or the program resets, restarts, recovers or cleans up a part, or saves its "
+      "state for a report. That is a consequence: an error, a request or a reset before it is the cause, and what was "
+      "open on the part, such as RDMA connections, is lost. Look at the lines before this one, of the same device."}},
+
+    {"states-later",
+     none,
+     "^pending update|update is pending|update pending|^pending activation|take effect|takes effect|taking effect|take "
+     "affect|after reboot|after the reboot|after a reboot|next reboot|next boot|upon reboot|reboot to|requires a "
+     "reboot|reboot is required|reboot required|reboot needed|after reload|after a reload|next reload|after next reset|"
+     "next reset|next power cycle|after a power cycle",
+     {"The message says that something was written or changed that is used later only: after a reset or reload of the "
+      "device (devlink dev reload), a reboot, or a restart of the service. Harmless; no action but that step."},
+     false,
+     {.words = "fail|error|cannot|unable"}},
+
+    {"states-fewer",
+     none,
+     "only * out of *|only * of the *|only * of * request|^limiting|limited to|^limit*to |reduced "
+     "to|^reducing|^lowering|"
+     "lowered to|^capped|capping|^fewer|rounded|^truncat*to |^adjust|shrunk to|scaled down",
+     {"The message says that the program got, or takes, less or something else than it asked for, and goes on with it: "
+      "queues, rings, vectors, a size or a rate that others share, or that the part does not have. Harmless for the "
+      "function; no action if the speed is right."},
+     false,
+     {.words = "fail|error|^lane|^width|^x1 |^x2 |^x4 |^x8 "
+               "|^x16|^gt/s|gb/s|^gbps|mbps|^link|pcie|memlock|^fault|recovery mode|refer to"}},
+
+    {"states-taint",
+     none,
+     "inheriting taint|tainting kernel|taints kernel|kernel taint",
+     {"The kernel notes that a module was loaded that is not part of it: proprietary, of another package, or not "
+      "signed. Harmless; no action."}},
+
+    {"states-capabilities",
+     none,
+     "capabilities:|capability:|^capabilities*+|features:|^feature flags|^supported *:|^caps:|hardware "
+     "abilit|^abilities",
+     {"The line lists what a device, a port or a program can do, as found at its start. Harmless; no action."},
+     false,
+     {.words = kDoubtful}},
+
+    {"states-version",
+     none,
+     "^version:*.|version *.*.|version is *.|^firmware *.*.*|^fw *.*.*|^driver *.*.*|^release "
+     "*.*.|^build *.*.",
+     {"The line names a version of a driver, a firmware or a program, at its start. Harmless; no action. Compare it "
+      "with other hosts if only this one fails."},
+     false,
+     {.words = kDoubtful}},
+
+    {"states-connected",
+     none,
+     "established|^connected|has connected|^accepted|^joined|address resolved|route resolved|handshake "
+     "complete|handshake "
+     "done|^online$|^rejoined|^reconnected|link up|link is up|^active ports|becomes ready|link ready|is "
+     "reachable|carrier "
+     "acquired|gained carrier|changed state to up",
+     {"The message says that a connection or a link is there: established, active, up. Harmless; no action."},
+     false,
+     {.words = kDoubtful}},
+
+    {"states-start",
+     none,
+     "initialized|initialised|^initializing|^initialising|^init done|^started|^starting|^loaded|^loading|^registered|"
+     "^registering|^enabled|^enabling|^created|^creating|^added|^adding|^attached|^probed|^opened|^opening|^listening|"
+     "^discovered|^found |^using |^use |^selected|^selecting|^choosing|^chosen|^picked|^assigned|^allocated|"
+     "^reserved|^configured|^configuring|^set to |^setting |^mapped|^mapping|^bound to|^binding|^success|^succeeded|"
+     "^complete|^completed|^done$|^finished|^ready$|status 0$|status=0$|rc 0$|rc=0$|^running|^entering|^waiting for "
+     "client|^giving out device|^polled|^posted|^polling|^updated|^updating|^writing|^reading|^read |"
+     "^restored|^resumed|^resuming|^took |^takes "
+     "|^elapsed|^runtime|^default|^activated|^activating|^granted|^accepting",
+     {"The message reports a step of a start, a choice or a setting that succeeded, and no error. Harmless; no "
+      "action."},
+     false,
+     {.words = kDoubtful}},
+};
+
+}  // namespace
+
+std::span<const Condition> statements() { return kStatements; }
+
+const Condition* statement_of(const LogLine& line) {
+  static const std::vector<std::pair<PatternList, PatternList>> lists = [] {
+    std::vector<std::pair<PatternList, PatternList>> out;
+    for (const Condition& each : kStatements) out.emplace_back(PatternList(each.words), PatternList(each.denied.words));
+    return out;
+  }();
+  if (is_of_environment(line)) return nullptr;
+  const bool is_other = is_of_other_program(line);  // a reset of it is none of a NIC or a GPU
+  const LetterGroups groups(line.small);
+  const bool is_marked = line.severity == Severity::informational;
+  for (size_t at = 0; at < lists.size(); ++at)
+    if (lists[at].first.is_in(line.small, groups) && (is_marked || !lists[at].second.is_in(line.small, groups)))
+      return is_other && kStatements[at].cause != none ? nullptr : &kStatements[at];
+  return nullptr;
+}
+
+const LineMessage* printer_of(LogLine line) {
+  line.severity = Severity::failure;
+  const LineMessage* message = recognize(line);
+  return message != nullptr && message->is_component() ? message : nullptr;
+}
+
+}  // namespace fabric::lines

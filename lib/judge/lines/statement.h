@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a line states that no rule knows and that reports no error: a step of a start, a choice, a version, a reset. For
+// a log of one line: with others, such a line is not shown.
+#pragma once
+
+#include "judge/lines/condition.h"
+
+namespace fabric::lines {
+
+std::span<const Condition> statements();
+
+// The first that applies; nullptr: none.
+const Condition* statement_of(const LogLine& line);
+
+// Whoever would be the printer of this line if it reported an error: a line without a mark has the same driver or
+// library. nullptr: none is known.
+const LineMessage* printer_of(LogLine line);
+
+}  // namespace fabric::lines
