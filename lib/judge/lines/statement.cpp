@@ -99,7 +99,7 @@ constexpr Condition kStatements[] = {
      "^restored|^resumed|^resuming|^took |^takes "
      "|^elapsed|^runtime|^default|^activated|^activating|^granted|^accepting",
      {"The message reports a step of a start, a choice or a setting that succeeded, and no error. Harmless; no "
-      "action."},
+      "action, unless a value in it is not the one that was meant."},
      false,
      {.words = kDoubtful}},
 };
