@@ -877,16 +877,18 @@ void add_connection_manager(const View& view, Findings& findings) {
   if (!any) return;
   const std::string observed = cm.is_loaded ? "rdma_ucm is loaded, and /dev/infiniband/rdma_cm is not here"
                                             : "rdma_ucm is not loaded: no /dev/infiniband/rdma_cm",
-                    who = "programs that connect by rdma_cm (SPDK, rping, ib_write_bw -R, libfabric's verbs)",
+                    fail =
+                        " that connect by rdma_cm (SPDK, rping, ib_write_bw -R, libfabric's verbs) fail with \"No such "
+                        "device\"",
                     expected = "rdma_ucm loaded";
   // The files of a container are those of its image.
   const bool is_wanted = !cm.wanted_by.empty() && !is_in_container(view);
   if (iwarp == nullptr && !is_wanted) {
-    findings.push_back(good(kHostSubject, observed + ": " + who + " fail with \"No such device\"; NCCL needs none",
+    findings.push_back(good(kHostSubject, observed + ": programs" + fail + "; NCCL does not need it",
                             "rdma_ucm, if programs connect by rdma_cm"));
     return;
   }
-  std::string meaning = "With \"No such device\" fail " + who + ".";
+  std::string meaning = "Programs" + fail + ".";
   if (iwarp != nullptr) meaning += " The queue pairs of " + iwarp->rdma + " (iWARP) are connected by it alone.";
   else meaning += " NCCL does not need it.";
   Fix fix = "Give the container /dev/infiniband/rdma_cm, as it has the uverbs files.";

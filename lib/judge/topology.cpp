@@ -513,8 +513,12 @@ std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, si
   if (names.empty()) return std::nullopt;
   return LostNic{
       {},
-      " " + names + " serves no GPU and may be in the wrong slot.",
-      {"fabric-agentctl topo; ", {Work::in_machine, "then move NIC " + addresses + " to the slot next to this GPU."}}};
+      " " + names +
+          " serves no GPU and may be in the wrong slot; or it has another purpose (storage), and this GPU's own NIC is "
+          "lost.",
+      {"fabric-agentctl topo; ",
+       {Work::in_machine,
+        "then restore the missing NIC, or move NIC " + addresses + " to the slot next to this GPU."}}};
 }
 
 Finding locality_finding(const Node& node, const Placement& placed, size_t index) {
