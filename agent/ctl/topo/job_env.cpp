@@ -530,10 +530,13 @@ void add_nccl_partition(EnvFile& out, const TopoView& view, const JobPorts& job)
       ports.push_back(port);
       tables.emplace_back(*keys);
     }
-  if (std::ranges::all_of(tables, [](const auto& keys) { return keys.front() > kFullMember; })) return;
+  const auto other = std::ranges::find_if(tables, [](const auto& keys) { return keys.front() <= kFullMember; });
+  if (other == tables.end()) return;
   const auto key_text = [](uint16_t key) {
     return "0x" + hex_digits(std::string{static_cast<char>(key >> 8), static_cast<char>(key & 0xff)});
   };
+  const std::string why = "the first P_Key of " + hca_name(*ports[static_cast<size_t>(other - tables.begin())]) +
+                          " is not a full membership (" + key_text(other->front()) + ")";
   const auto& first = tables.front();
   for (size_t index = 1; index < first.size(); ++index) {
     const uint16_t key = first[index];
@@ -541,13 +544,12 @@ void add_nccl_partition(EnvFile& out, const TopoView& view, const JobPorts& job)
         !std::ranges::all_of(tables, [&](const auto& keys) { return index < keys.size() && keys[index] == key; }))
       continue;
     return out.set("NCCL_IB_PKEY", std::to_string(index),
-                   "The first P_Key is not a full membership on all of these ports (" + hca_name(*ports.front()) +
-                       ": " + key_text(first.front()) + "). " + key_text(key) + " is one, at index " +
-                       std::to_string(index) + " on all of them (NCCL User Guide).");
+                   "The index of a P_Key, not its value: " + key_text(key) + " on all of these ports; " + why +
+                       " (NCCL 2.30, src/transport/net_ib).");
   }
-  out.remark(
-      "NCCL_IB_PKEY is not set: the first P_Key is not a full membership on all of these ports, and no other index has "
-      "the same full membership on all (fabric-agentctl check --only partition).");
+  out.remark("NCCL_IB_PKEY is not set: " + why +
+             ", and no other index has the same full membership on all of these ports (fabric-agentctl check --only "
+             "partition).");
 }
 
 }  // namespace

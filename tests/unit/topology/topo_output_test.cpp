@@ -351,6 +351,11 @@ TEST(TopoNccl, ThePartitionIsTheOneWithFullMembership) {
   for (auto& [port, keys] : node.network.pkeys) keys = {0x7fff, 0, 0x8001};
   const std::string text = printed("nccl", node);
   EXPECT_TRUE(has(text, "\nNCCL_IB_PKEY=2\n") && has(text, "0x7fff") && has(text, "0x8001")) << text;
+  for (auto& [port, keys] : node.network.pkeys) keys = {0xffff, 0, 0x8001};
+  node.network.pkeys["mlx5_3/1"] = {0x7fff, 0, 0x8001};
+  EXPECT_TRUE(has(printed("nccl", node), "\nNCCL_IB_PKEY=2\n") &&
+              has(printed("nccl", node), "P_Key of mlx5_3:1 is not"))
+      << printed("nccl", node);
   node.network.pkeys["mlx5_3/1"] = {0x7fff, 0x8001};
   EXPECT_FALSE(has(printed("nccl", node), "\nNCCL_IB_PKEY=")) << "another index on one port";
   EXPECT_TRUE(has(printed("nccl", node), "# NCCL_IB_PKEY is not set")) << printed("nccl", node);
