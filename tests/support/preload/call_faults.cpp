@@ -16,10 +16,13 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -275,6 +278,36 @@ FAILS(int, inotify_init1, (int flags), (flags))
 FAILS(int, inotify_add_watch, (int fd, const char* path, uint32_t mask), (fd, path, mask))
 FAILS(int, pipe2, (int* ends, int flags), (ends, flags))
 FAILS(pid_t, fork, (), ())
+FAILS(pid_t, waitpid, (pid_t child, int* status, int options), (child, status, options))
+FAILS(int, dup2, (int fd, int other), (fd, other))
+FAILS(int, memfd_create, (const char* name, unsigned flags), (name, flags))
+FAILS(off_t, lseek, (int fd, off_t at, int from), (fd, at, from))
+FAILS(off64_t, lseek64, (int fd, off64_t at, int from), (fd, at, from))
+FAILS(int, nanosleep, (const timespec* time, timespec* left), (time, left))
+
+// A descriptor is closed also if its last write has failed (close(2)).
+extern "C" int close(int fd) {
+  static auto* const real = next<int(int)>("close");
+  const int fault = fault_of("close");
+  const int result = real(fd);
+  if (fault <= 0 || result != 0) return result;
+  errno = fault;
+  return -1;
+}
+
+extern "C" int prctl(int option, ...) {
+  static auto* const real = next<int(int, ...)>("prctl");
+  va_list list;
+  va_start(list, option);
+  unsigned long arguments[4];
+  for (unsigned long& argument : arguments) argument = va_arg(list, unsigned long);
+  va_end(list);
+  if (const int fault = fault_of("prctl"); fault > 0) {
+    errno = fault;
+    return -1;
+  }
+  return real(option, arguments[0], arguments[1], arguments[2], arguments[3]);
+}
 
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
                               void* argument) {
