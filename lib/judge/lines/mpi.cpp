@@ -128,7 +128,7 @@ constexpr LineMessage kRows[] = {
      Call::none,
      {},
      false,
-     "mpi|mpich|ofi|ucx|wc|object|registration"},
+     "mpich|ofi|ucx|wc|object|registration"},
     {"mpi-errors-fatal",
      unknown,
      "*** An error occurred in MPI_|MPI_ERRORS_ARE_FATAL|will now abort,|reported by process [|mpirun noticed that "
@@ -145,7 +145,7 @@ constexpr LineMessage kRows[] = {
      Call::none,
      {},
      false,
-     "ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration|mpi"},
+     "ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration"},
     // The line before the launcher's own.
     {"ssh-closed", peer, "ssh_exchange_identification: |kex_exchange_identification: ",
      "The SSH server of a remote node closed the connection before login: too many connections at a time "

@@ -377,7 +377,7 @@ TEST_F(Guest, NoGuidAndNoLid) {
   expect_no_advice_for_a_wire(run({"check", "--only", "port-state"}));
 }
 
-// On Ethernet the GUID alone shows it, for NVIDIA: physical functions of EFA have none either.
+// On Ethernet the GUID alone shows it with mlx5: physical functions of EFA have none either.
 TEST_F(Guest, NoGuidOnEthernet) {
   const std::string vf = function(0, 0, "0x10ff");
   port("mlx5_0", vf);
@@ -390,7 +390,7 @@ TEST_F(Guest, NoGuidOnEthernet) {
     EXPECT_TRUE(has(said, "on the host")) << said;
     expect_no_advice_for_a_wire(said);
   }
-  tree.file(vf + "/vendor", "0x1d0f\n");
+  tree.file(vf + "/vendor", "0x1d0f\n").file(vf + "/uevent", "DRIVER=efa\n");
   EXPECT_EQ(role("mlx5_0"), "physical");
 }
 
