@@ -1589,7 +1589,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"sfp-transmitter", "format", "sfp sfp-eth1: module transmit fault indicated"},
     {"habanalabs-access-other", "format", "habanalabs hl3: PSOC RAZWI interrupt: Mask 1, AR 0, AW 1, AXUSER_L 0x2 AXUSER_H 0x0"},
     {"iommu-bios-note", "format", "DMAR: [Firmware Bug]: RMRR entry for device 5e:00.0 is broken - applying workaround"},
-    {"mlx5-bond-other", "format", "mlx5_core 0000:c1:00.0: Failed to create LAG (-22)"},
+    {"mlx5-lag-other", "format", "mlx5_core 0000:c1:00.0: Failed to create LAG (-22)"},
     {"opensm-dead-end", "format", "Nov 20 10:11:12 341122 [7F2A1700] 0x01 -> pr_rcv_get_path_parms: ERR 1F07: Dead end path on switch 'leaf-3' GUID: 0x98039b0300aabbcc to LID 41"},
     {"ray-channel-timeout", "format", "ray.exceptions.RayChannelTimeoutError: System error: Timed out waiting for object available to read. ObjectID: 00ff"},
     {"mlx5-trust-channels", "format", "mlx5_core 0000:5e:00.0 ens3f0np0: Can't change trust state while in channel mode."},

@@ -1140,7 +1140,7 @@ constexpr LineMessage kRows[] = {
         "ethtool -i {netdev}; devlink health show pci/{pci}; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/mellanox/mlx5/core/en_main.c", Printer::nic_driver),
     complaining(
-        "mlx5-bond-other", host, "^mlx5_core", "LAG|^lag|_lag|^bond",
+        "mlx5-lag-other", host, "^mlx5_core", "LAG|^lag|_lag|^bond",
         "The bond of the ports of an NVIDIA NIC, for RDMA (RoCE LAG). Usual causes: ports in different modes (eswitch, "
         "virtual functions on one of them), a mode of the bond that the NIC does not have (only active-backup, "
         "balance-xor and 802.3ad), or a firmware that rejects it. RDMA on the bond then uses one port or none.",

@@ -1721,7 +1721,7 @@ TEST(LogOfOneLine, StatesAStep) {
   };
   std::set<std::string_view> named;
   for (const auto& [line, id] : kLines) {
-    const auto found = found_in(std::string(line) + "\n");
+    const auto found = found_in(line);
     ASSERT_EQ(found.size(), 1u) << line;
     ASSERT_NE(found[0].condition, nullptr) << line;
     EXPECT_EQ(found[0].condition->id, id) << line;
@@ -1732,15 +1732,15 @@ TEST(LogOfOneLine, StatesAStep) {
     EXPECT_TRUE(named.contains(each.id)) << each.id << " has no example";
     EXPECT_EQ(lower(each.words), each.words) << each.id;
   }
-  EXPECT_EQ(found_in("infiniband mlx5_1: acme:595:(pid 1333): polled a software completion\n").at(0).condition->id,
+  EXPECT_EQ(found_in("infiniband mlx5_1: acme:595:(pid 1333): polled a software completion").at(0).condition->id,
             "states-start")
       << "the debug output of a driver";
-  const auto found = found_in("ice 0000:8a:00.0: VF 3 is now trusted\n");
+  const auto found = found_in("ice 0000:8a:00.0: VF 3 is now trusted");
   ASSERT_TRUE(found.size() == 1 && found[0].printer != nullptr);
   EXPECT_EQ(found[0].printer->family(), "ice");
   // A part that is off, missing or slow may be the fault; a mark of information says more than a reset.
   for (const char* line : {"acme: enabled without RDMA", "node-a:1:2 [0] NCCL INFO resetting the counters"})
-    for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_EQ(each.condition, nullptr) << line;
+    for (const Found& each : found_in(line)) EXPECT_EQ(each.condition, nullptr) << line;
   EXPECT_TRUE(found_in("acme: initialized\nacme: started\n").empty()) << "shown in a log of one line only";
 }
 
