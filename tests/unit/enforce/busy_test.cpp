@@ -348,7 +348,8 @@ TEST(DefaultRoute, HoldsThePortFromDisruptiveNow) {
   use.has_default_route = true;
   EXPECT_TRUE(test::has_outcome(bed.apply(want), "pfc", Outcome::pending, "front_end = true allows it"));
   bed.nic.has_default_route = use.has_default_route = false;
-  EXPECT_TRUE(test::has_outcome(bed.apply(want), "pfc", Outcome::pending, "the default route left by eth0 in the last"));
+  EXPECT_TRUE(
+      test::has_outcome(bed.apply(want), "pfc", Outcome::pending, "the default route left by eth0 in the last"));
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
   bed.terms.front_end = true;
   bed.apply(want);
