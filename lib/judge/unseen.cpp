@@ -81,8 +81,8 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
       without_netdev.push_back(port.id()), has_wire = has_wire || !is_virtual(port);
   }
   for (const Nic& nic : view.now.topology.nics) here.insert(nic.rdma.begin(), nic.rdma.end());
-  const std::string all = counted(here.size() + elsewhere.size(), "RDMA device"),
-                    expected = "none in other network namespaces";
+  const std::string all = counted(here.size() + elsewhere.size(), "RDMA device");
+  std::string expected = "none in other network namespaces";
   if (here.empty() && elsewhere.empty()) return std::nullopt;
   std::string observed, meaning;
   if (!elsewhere.empty()) {
@@ -111,6 +111,7 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
                 " ");
   }
   if (!not_given.empty()) {
+    if (observed.empty()) expected = "a device file of each port in /dev/infiniband";
     append_item(observed,
                 std::to_string(not_given.size()) + " of " + counted(view.now.ports.size(), "port") +
                     (not_given.size() == 1 ? " has" : " have") + " no device file here: " + joined(not_given),

@@ -469,6 +469,13 @@ void add_nccl_functions(EnvFile& out, const TopoView& view, const JobPorts& job)
   }
 }
 
+// Whether this container was not given the NIC.
+bool is_closed(const TopoView& view, size_t nic) {
+  const std::vector<const Port*> ports = ports_of(view, {nic});
+  return !ports.empty() &&
+         std::ranges::all_of(ports, [&](const Port* port) { return lacks_device_file(view.node, *port); });
+}
+
 // NCCL joins the ports of one PCI device into one NIC (level PORT, its default); wider levels join NICs of different
 // devices (src/graph/topo.cc of 2.30, ncclTopoAutoMerge()).
 void add_nccl_merging(EnvFile& out, const TopoView& view) {
@@ -480,9 +487,7 @@ void add_nccl_merging(EnvFile& out, const TopoView& view) {
     const Pair& pair = view.pairing.pairs[g];
     std::set<std::string> own;
     for (const size_t nic : pair.nics) {
-      const auto ports = ports_of(view, {nic});
-      const auto is_closed = [&](const Port* port) { return lacks_device_file(view.node, *port); };
-      if (!ports.empty() && std::ranges::all_of(ports, is_closed)) continue;
+      if (is_closed(view, nic)) continue;
       const std::string card = card_of(view.topology.nics[nic].pci);
       own.insert(card);
       cards[card].insert(nic);
@@ -499,6 +504,10 @@ void add_nccl_merging(EnvFile& out, const TopoView& view) {
     append_item(is_shared ? of_one : of_several,
                 joined(nics, " and ", [&](size_t nic) { return view.topology.nics[nic].name; }));
   }
+  // A container with some of the NICs has some of the GPUs, and /sys shows all.
+  if (!of_several.empty() && std::ranges::any_of(view.compute, [&](size_t nic) { return is_closed(view, nic); }))
+    return out.remark("NCCL_NET_MERGE_LEVEL is not set: its default, PORT, joins the ports of one card (" + of_several +
+                      "). Set LOC if they serve different GPUs of this container.");
   if (!of_several.empty())
     return out.set("NCCL_NET_MERGE_LEVEL", "LOC",
                    "Ports of one card that serve different GPUs, so different rails: " + of_several +

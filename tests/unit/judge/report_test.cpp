@@ -382,6 +382,7 @@ TEST(Unseen, InfiniBandDevicesWithoutAFileWereNotGiven) {
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_TRUE(report.findings[0].unjudged);
   EXPECT_EQ(report.findings[0].observed, "2 of 4 ports have no device file here: mlx5_1/1, mlx5_3/1");
+  EXPECT_EQ(report.findings[0].expected, "a device file of each port in /dev/infiniband");
   node.now.ports[1].state = 1;
   EXPECT_EQ(worst(run_rules(node.view(), std::vector<std::string>{"port-state"})), Status::ok);
   node.now.ports[2].state = 1;

@@ -946,6 +946,9 @@ TEST(JobEnv, MergeLevelFollowsFromTheCardsAndPlanes) {
   nics[1].pci = card + "1";
   node.now.ports[1].pci = nics[1].pci;
   EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_NET_MERGE_LEVEL=LOC\n")) << printed_for(node, "nccl");
+  node.now.verbs_files = {{"mlx5_0", {"uverbs0", 0666}}, {"mlx5_1", {"uverbs1", 0666}}};
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "# NCCL_NET_MERGE_LEVEL is not set"))
+      << "which GPUs the container has is unknown: " << printed_for(node, "nccl");
 
   Healthy planes;
   auto& gpus = planes.now.topology.gpus;
