@@ -13,6 +13,7 @@ Faults settings_faults() {
          m.policy.ports[0].want = Qos{};
          m.policy.ports[0].want.pfc = PrioSet{8};
          m.plan.erase(m.port().id());
+         m.port().qos.pfc.reset();
        })),
        "pfc", U, "-\n"},
       {"settings-of-nicctl", "AMD's driver has no interface for PFC: only nicctl shows and sets it",

@@ -625,7 +625,10 @@ std::vector<std::string> keep_used(Tape& tape, const SiteFiles& site) {
       if (ask == Ask::read) {
         const auto parts = split(what, '/');
         const bool is_process = parts.size() == 3 && parts[0] == "proc" && parse_number<unsigned>(parts[1]);
-        reduced.insert(is_process ? "/proc/*/" + std::string(parts[2]) : "/" + what);
+        std::string file = "/" + what;
+        if (is_process) file = "/proc/*/" + std::string(parts[2]);
+        else if (!text) file = file.substr(0, file.rfind('/')) + "/*";  // people may have chosen its name
+        reduced.insert(std::move(file));
       }
       if (text) answer->front() = std::move(*text);
     }

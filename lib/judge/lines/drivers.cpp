@@ -877,7 +877,7 @@ constexpr LineMessage kDriverRows[] = {
      "device's capability",
      {"The PCIe link of the NIC is slower or narrower than the NIC can: an older slot or one with fewer lanes, a "
       "riser, "
-      "a setting of the firmware setup, or a bad contact. A network port faster than this link does not reach its "
+      "a setting of the platform's firmware, or a bad contact. A network port faster than this link does not reach its "
       "rate. ",
       {Work::in_machine,
        "Compare with the NICs in equal slots, correct the slot's speed and lanes (bifurcation) in the firmware setup, "

@@ -129,10 +129,10 @@ bool is_level(std::string_view word) {
 }
 
 // What has a number in a line: the word for it, and its name in our text.
-struct Numbered {
+struct NumberedWord {
   std::string_view word, name;
 };
-constexpr Numbered kNumbered[] = {
+constexpr NumberedWord kNumbered[] = {
     {"vf", "virtual function"}, {"vf_id", "virtual function"}, {"gpu", "GPU"},        {"rank", "rank"},
     {"src_rank", "rank"},       {"dst_rank", "rank"},          {"peer_rank", "rank"}, {"remote_rank", "rank"},
     {"queue", "queue"},         {"queue_id", "queue"},         {"slot", "PCIe slot"},
@@ -149,7 +149,7 @@ std::string numbered_in(std::string_view before, std::string_view word) {
   const std::string_view number = word.substr(end);
   constexpr size_t kMostDigits = 6;
   if (number.empty() || number.size() > kMostDigits || !std::ranges::all_of(number, is_digit)) return {};
-  for (const Numbered& each : kNumbered)
+  for (const NumberedWord& each : kNumbered)
     if (each.word == noun) return std::string(each.name) + " " + std::string(number);
   return {};
 }

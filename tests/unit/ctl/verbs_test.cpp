@@ -544,8 +544,7 @@ TEST(CtlDiagnose, OnlyNamedPortsAreDiagnosed) {
 
 // Also if there are causes only.
 TEST(CtlDiagnose, OfACapturedTreeSaysWhereItsCommandsRun) {
-  Samples samples;
-  samples.now = node({});
+  Samples samples{.before = node({}), .now = node({})};
   Report report;
   Finding& cause = report.findings.emplace_back();
   cause.id = "port-state";

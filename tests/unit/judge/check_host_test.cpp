@@ -187,7 +187,7 @@ TEST(CheckHost, ProgramsThatConnectByRdmaCm) {
   ASSERT_EQ(found.size(), 1U) << describe(found);
   EXPECT_EQ(found[0].status, Status::warning);
   EXPECT_TRUE(found[0].remedy.starts_with("modprobe rdma_ucm. /etc/rdma/modules/rdma.conf")) << found[0].remedy;
-  node.now.topology.nics[0].netdev_elsewhere = true;
+  node.now.host.emplace().services = {{.unit = host::kContainer}};
   EXPECT_EQ(said(node.view(), {"rdma-provider"}), "") << "the file of a container's image";
   node.now.rdma_cm = {.has_file = false};
   EXPECT_EQ(said(node.view(), {"rdma-provider"}), "");
