@@ -882,7 +882,7 @@ void add_connection_manager(const View& view, Findings& findings) {
                         "device\"",
                     expected = "rdma_ucm loaded";
   // The files of a container are those of its image.
-  const bool is_wanted = !cm.wanted_by.empty() && !is_in_container(view);
+  const bool in_container = is_in_container(view), is_wanted = !in_container && !cm.wanted_by.empty();
   if (iwarp == nullptr && !is_wanted) {
     findings.push_back(good(kHostSubject, observed + ": programs" + fail + "; NCCL does not need it",
                             "rdma_ucm, if programs connect by rdma_cm"));
@@ -892,9 +892,10 @@ void add_connection_manager(const View& view, Findings& findings) {
   if (iwarp != nullptr) meaning += " The queue pairs of " + iwarp->rdma + " (iWARP) are connected by it alone.";
   else meaning += " NCCL does not need it.";
   Fix fix = "Give the container /dev/infiniband/rdma_cm, as it has the uverbs files.";
-  if (!cm.is_loaded && cm.wanted_by.empty())
-    fix = "modprobe rdma_ucm, and for each start: echo rdma_ucm > /etc/modules-load.d/rdma_ucm.conf";
-  if (!cm.is_loaded && !cm.wanted_by.empty())
+  if (!cm.is_loaded && !is_wanted)
+    fix = std::string(in_container ? "On the host: " : "") +
+          "modprobe rdma_ucm, and for each start: echo rdma_ucm > /etc/modules-load.d/rdma_ucm.conf";
+  if (!cm.is_loaded && is_wanted)
     fix = {"modprobe rdma_ucm. " + cm.wanted_by + " has it loaded at each start. Why it was not: ls /etc/modprobe.d",
            {Work::service, "; journalctl -b -u 'rdma-load-modules@*' -u systemd-modules-load"}};
   findings.push_back(bad(Status::warning, kHostSubject, observed, expected, meaning, std::move(fix)));

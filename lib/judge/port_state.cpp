@@ -310,7 +310,6 @@ Advice advice_for(const Port& port, const infiniband::Lids* lids) {
     const auto* row = find_where(kByReason, [&](const auto& each) { return each.first == port.link_status->reason; });
     if (row != nullptr) return row->second;
   }
-  if (is_partly_lit(port)) return kPartlyLit;
   const bool infiniband = port.link_layer == LinkLayer::infiniband;
   if (port.state == kPortInit || port.state == kPortArmed)
     return {0,
@@ -321,6 +320,7 @@ Advice advice_for(const Port& port, const infiniband::Lids* lids) {
             "The port has just lost its link.",
             {"Run the check again. ", {Work::at_link, "If nothing changes, reseat the cable."}}};
   if (is_switched_off(port)) return {0, "This host disabled the port.", "ip link set {netdev} up"};
+  if (is_partly_lit(port)) return kPartlyLit;
   if (!infiniband && port.phys_state == kPhysDisabled && port.carrier == false) return kNoCarrier;
   const std::span<const Advice> rows = infiniband ? std::span<const Advice>(kInfiniband) : kEthernet;
   return *find_where(rows,

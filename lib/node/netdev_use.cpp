@@ -111,7 +111,11 @@ Result<std::map<int, std::set<int>>> ways_of_tunnels(Netlink& route, const Netwo
         if (hop.ifindex == link.ifindex && hop.tunnel_remote) ends.insert(*hop.tunnel_remote);
     for (const Ip& end : ends) {
       const auto [way, is_new] = known.try_emplace(end, 0);
-      if (is_new) way->second = rtnl::interface_to(route, end, {}, 0).value_or(0);
+      if (is_new) {
+        const auto by = rtnl::interface_to(route, end, {}, 0);
+        if (!by && is_transient(by.error())) return by.error();
+        if (by) way->second = *by;
+      }
       if (way->second != 0) out[link.ifindex].insert(way->second);
     }
   }

@@ -328,9 +328,11 @@ RdmaCm read_rdma_cm(const Kernel& kernel, bool has_verbs_files) {
     out.has_file = mode_of(kernel, "dev/infiniband/rdma_cm").has_value();
   if (out.is_loaded) return out;
   size_t files = 0;
-  for (const char* folder : kModuleLists)
-    for (const std::string& name : root.names_in(folder)) {
+  std::set<std::string> known;  // a file of modules-load.d hides those of the same name in the folders after it
+  for (const std::string_view folder : kModuleLists)
+    for (const std::string& name : root.names_in(std::string(folder))) {
       if (!name.ends_with(".conf") || ++files > kMaxFiles) continue;
+      if (folder.ends_with("modules-load.d") && !known.insert(name).second) continue;
       const std::string file = std::string(folder) + "/" + name, text = root.text_of(file);
       if (out.wanted_by.empty() && std::ranges::any_of(split(text, '\n'), loads_rdma_cm)) out.wanted_by = "/" + file;
     }

@@ -265,15 +265,8 @@ class ServiceReader {
     JobService& container = service_of(kContainer, JobRole::batch);
     if (!root_.exists("proc/1/limits")) return;
     add_process(container, 1);
-    // The kernel pins memory beyond the limit for a process with this capability (__ib_umem_get()).
-    constexpr uint64_t kIpcLock = uint64_t{1} << 14;
-    const std::string status = root_.text_of("proc/1/status");
-    for (const std::string_view line : split(status, '\n')) {
-      const auto columns = words(line);
-      if (columns.size() != 2 || columns[0] != "CapEff:") continue;
-      if (const auto effective = parse_number<uint64_t>(columns[1], 16); effective && (*effective & kIpcLock) != 0)
-        for (JobProcess& each : container.processes) each.limits.memlock = ResourceLimit{};
-    }
+    if (has_ipc_lock(root_.text_of("proc/1/status")))
+      for (JobProcess& each : container.processes) each.limits.memlock = ResourceLimit{};
   }
 
   void add_process(JobService& service, unsigned pid) {
@@ -319,11 +312,21 @@ bool is_known_process(std::string_view comm) {
   return comm == "systemd" || comm == "irqbalance" || contains(kDcbDaemons, comm) || known_service(comm) != nullptr;
 }
 
+bool may_begin_container(std::string_view comm) {
+  return !comm.empty() && comm != "systemd" && comm != "init" && comm != "pause" && !comm.starts_with("fabric-");
+}
+
+bool has_ipc_lock(std::string_view status) {
+  constexpr uint64_t kIpcLock = uint64_t{1} << 14;
+  return std::ranges::any_of(split(status, '\n'), [](std::string_view line) {
+    const auto columns = words(line);
+    if (columns.size() != 2 || columns[0] != "CapEff:") return false;
+    return (parse_number<uint64_t>(columns[1], 16).value_or(0) & kIpcLock) != 0;
+  });
+}
+
 bool is_container(const Root& root) {
-  const std::string first = root.line_of("proc/1/comm");
-  if (first.empty() || first == "systemd" || first == "init" || first == "pause" || first.starts_with("fabric-"))
-    return false;
-  return root.line_of("proc/2/comm") != "kthreadd";
+  return may_begin_container(root.line_of("proc/1/comm")) && root.line_of("proc/2/comm") != kKernelThreads;
 }
 
 Services read_services(const Root& root) { return ServiceReader(root).read(); }

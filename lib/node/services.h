@@ -33,6 +33,12 @@ std::string unit_of_cgroup(std::string_view text);
 // kernel, and its first process is rarely an init. False for the container of fabric-agent itself, and for a pod whose
 // containers share their processes.
 bool is_container(const Root& root);
+// Whether a process 1 of this name may be a container's.
+bool may_begin_container(std::string_view comm);
+// Whether /proc/PID/status shows CAP_IPC_LOCK, with which the kernel pins memory beyond the limit (__ib_umem_get()).
+bool has_ipc_lock(std::string_view status);
+// The first thread of the kernel, process 2 of a host.
+inline constexpr std::string_view kKernelThreads = "kthreadd";
 // The unit of JobService for process 1 of a container.
 inline constexpr const char* kContainer = "container";
 

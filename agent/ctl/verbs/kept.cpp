@@ -101,15 +101,26 @@ Kept service_process(const std::string& text) {
   return std::string(trim(text)) + "\n";
 }
 
-// If the file of process 1 can be read, no process is hidden.
-Kept first_process(const std::string& text) { return service_process(text).value_or("init\n"); }
+// If the file of process 1 can be read, no process is hidden. Its name and that of process 2 tell a container from a
+// host.
+Kept first_process(const std::string& text) {
+  if (Kept service = service_process(text)) return service;
+  return host::may_begin_container(trim(text)) ? "process\n" : "init\n";
+}
+
+Kept second_process(const std::string& text) {
+  if (trim(text) == host::kKernelThreads) return std::string(host::kKernelThreads) + "\n";
+  return service_process(text);
+}
 
 Kept unit_of_process(const std::string& text) {
   return "0::/system.slice/" + host::unit_of_cgroup(text) + "\n";  // also of a process without a unit
 }
 
+// Of the capabilities only the one for memory.
 Kept process_ids(const std::string& text) {
   return lines_kept(text, [](std::string_view line) {
+    if (host::has_ipc_lock(line)) return std::string_view("CapEff:\t0000000000004000");
     const bool is_used = line.starts_with("NSpid:") && is_number_list(line.substr(6));
     return is_used ? line : std::string_view();
   });
@@ -526,6 +537,7 @@ constexpr KeptFile kFiles[] = {
     {"proc/driver/nvidia/version", nvidia_version},
     {"proc/driver/nvidia/gpus/*/information", gpu_lines},
     {"proc/1/comm", first_process},
+    {"proc/2/comm", second_process},
     {"proc/[0-9]*/comm", service_process},
     {"proc/[0-9]*/cgroup", unit_of_process},
     {"proc/[0-9]*/cmdline", lldpad_arguments},

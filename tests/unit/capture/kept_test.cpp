@@ -327,20 +327,43 @@ TEST(CaptureKept, IsTheSameWithAddresses) {
     }
 }
 
+// What the check says of the tree, and of its capture.
+std::pair<std::string, std::string> judged(const Tree& tree, const std::string& id) {
+  Tree out;
+  const std::string to = out.path() + "/capture";
+  const std::vector<std::string> check{"check", "--json", "-i", "0", "--only", id};
+  EXPECT_EQ(test::ran_on(tree, {"capture", to, "-i", "0"}).code, 0);
+  std::vector<std::string> there = check;
+  there.insert(there.end(), {"--root", to});
+  EXPECT_FALSE(has(bytes_below(to), "SECRET")) << around(bytes_below(to), "SECRET");
+  return {test::ran_on(tree, check).all(), test::ran(there).all()};
+}
+
+// Its process 1 has any name, and no process 2 is a thread of the kernel.
+TEST(CaptureKept, AContainerIsJudgedAsOnTheSpot) {
+  Tree tree;
+  test::add_roce_port(tree);
+  tree.file("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n").file("dev/infiniband/uverbs0", "");
+  tree.file("proc/meminfo", "MemTotal:       2113461612 kB\n").file("proc/1/comm", "SECRET\n");
+  tree.file("proc/1/limits",
+            "Limit                     Soft Limit           Hard Limit           Units\n"
+            "Max locked memory         65536                65536                bytes\n");
+  const auto expect = [&](const std::string& capabilities, bool is_found) {
+    tree.file("proc/1/status", "Name:\tSECRET\nNSpid:\t1\nCapEff:\t" + capabilities + "\n");
+    const auto [here, there] = judged(tree, "memlock");
+    EXPECT_EQ(has(here, "--ulimit memlock=-1"), is_found) << here;
+    EXPECT_EQ(has(there, "--ulimit memlock=-1"), is_found) << there;
+  };
+  expect("00000000a80425fb", true);
+  expect("00000000a80465fb", false);  // with CAP_IPC_LOCK
+  tree.file("proc/2/comm", "kthreadd\n");
+  expect("00000000a80425fb", false);  // a host with another init
+}
+
 // The modules that are loaded, and who may open a device file, which a tree of files does not show.
 TEST(CaptureKept, ModulesAndDeviceFilesAreJudgedAsOnTheSpot) {
-  const auto judged = [](const Tree& tree) {
-    Tree out;
-    const std::string to = out.path() + "/capture";
-    const std::vector<std::string> check{"check", "--json", "-i", "0", "--only", "rdma-provider"};
-    EXPECT_EQ(test::ran_on(tree, {"capture", to, "-i", "0"}).code, 0);
-    std::vector<std::string> there = check;
-    there.insert(there.end(), {"--root", to});
-    EXPECT_FALSE(has(bytes_below(to), "SECRET")) << around(bytes_below(to), "SECRET");
-    return std::pair(test::ran_on(tree, check).all(), test::ran(there).all());
-  };
   const auto expect_same = [&](const Tree& tree, const char* finding) {
-    const auto [here, there] = judged(tree);
+    const auto [here, there] = judged(tree, "rdma-provider");
     EXPECT_TRUE(has(here, finding)) << here;
     EXPECT_TRUE(has(there, finding)) << there;
   };

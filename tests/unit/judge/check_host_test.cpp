@@ -187,7 +187,7 @@ TEST(CheckHost, ProgramsThatConnectByRdmaCm) {
   ASSERT_EQ(found.size(), 1U) << describe(found);
   EXPECT_EQ(found[0].status, Status::warning);
   EXPECT_TRUE(found[0].remedy.starts_with("modprobe rdma_ucm. /etc/rdma/modules/rdma.conf")) << found[0].remedy;
-  node.now.host.emplace().services = {{.unit = host::kContainer}};
+  node.now.host->services = {{.unit = host::kContainer, .role = JobRole::batch}};
   EXPECT_EQ(said(node.view(), {"rdma-provider"}), "") << "the file of a container's image";
   node.now.rdma_cm = {.has_file = false};
   EXPECT_EQ(said(node.view(), {"rdma-provider"}), "");
@@ -196,6 +196,10 @@ TEST(CheckHost, ProgramsThatConnectByRdmaCm) {
   ASSERT_EQ(found.size(), 1U) << describe(found);
   EXPECT_TRUE(has(found[0].meaning, node.now.ports[1].rdma + " (iWARP)")) << found[0].meaning;
   EXPECT_TRUE(has(found[0].remedy, "/dev/infiniband/rdma_cm")) << found[0].remedy;
+  node.now.rdma_cm = {.is_loaded = false, .wanted_by = "/etc/rdma/modules/rdma.conf"};
+  found = complaints_of(node.view(), {"rdma-provider"});
+  ASSERT_EQ(found.size(), 1U) << describe(found);
+  EXPECT_TRUE(found[0].remedy.starts_with("On the host: modprobe rdma_ucm")) << found[0].remedy;
   node.now.ports.clear();
   EXPECT_FALSE(has(listed(node.view(), "rdma-provider"), "rdma_cm")) << "no RDMA device";
 }

@@ -1057,6 +1057,9 @@ TEST(Check, APortThatIsPartlyLitIsNotSentToItsSwitchPort) {
   port.module->lanes[2].rx_los = true;
   EXPECT_TRUE(has(finding().meaning, "some lanes") && has(finding().remedy, "swap the fiber")) << describe({finding()});
   EXPECT_FALSE(has(finding().remedy, "Enable the switch port")) << finding().remedy;
+  port.link_status = LinkStatus{.up = false, .reason = "Switched off"};
+  EXPECT_TRUE(has(finding().remedy, "ip link set")) << "this host switched it off: " << finding().remedy;
+  port.link_status.reset();
   for (ModuleLane& lane : port.module->lanes) {
     lane.rx_power.value = 0;
     lane.rx_los = true;

@@ -632,6 +632,10 @@ TEST(RdmaSoftware, TheModuleForTheConnectionManager) {
   EXPECT_EQ(read(), (RdmaCm{.is_loaded = false}));
   tree.file("usr/lib/modules-load.d/x.conf", "# rdma_ucm\nib_iser\n");
   EXPECT_EQ(read().wanted_by, "");
+  tree.file("usr/lib/modules-load.d/y.conf", "rdma_ucm\n");
+  EXPECT_EQ(read().wanted_by, "/usr/lib/modules-load.d/y.conf");
+  tree.link("etc/modules-load.d/y.conf", "/dev/null");
+  EXPECT_EQ(read().wanted_by, "") << "switched off";
   tree.file("etc/rdma/modules/rdma.conf", "# comment\nib_iser\n\n rdma_ucm\n");
   EXPECT_EQ(read().wanted_by, "/etc/rdma/modules/rdma.conf");
   tree.file("proc/modules", "ib_uverbs 1 0 - Live 0x0\n");

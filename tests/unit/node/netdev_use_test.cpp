@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -199,6 +200,30 @@ TEST_F(NetdevUse, ATunnelWhoseFarEndIsBehindThePort) {
     EXPECT_EQ(route(), is_above ? by : "");
     ASSERT_TRUE(ip("route del default"));
   }
+}
+
+// Loses every answer about a single route.
+class LossyRoute final : public Netlink {
+ public:
+  explicit LossyRoute(std::unique_ptr<Netlink> behind) : behind_(std::move(behind)) {}
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+    if (type == RTM_GETROUTE && (flags & NLM_F_DUMP) == 0) return error(ENOBUFS, "lost");
+    return behind_->talk(type, flags, payload);
+  }
+
+ private:
+  std::unique_ptr<Netlink> behind_;
+};
+
+TEST_F(NetdevUse, ATunnelWhoseWayIsNotAnsweredMayBeAboveThePort) {
+  ASSERT_TRUE(ip("addr add 10.78.0.1/24 dev use0") && ip("addr add 10.55.0.1/24 dev veth0"));
+  ASSERT_TRUE(ip("route add default via 10.55.0.2 dev veth0"));
+  if (!ip("link add usex type vxlan id 42 dstport 4789 remote 10.78.0.2")) GTEST_SKIP() << "no vxlan";
+  EXPECT_EQ(route(), "");
+  kernel.route = std::make_unique<LossyRoute>(std::move(kernel.route));
+  EXPECT_TRUE(has(route(), "cannot be determined")) << route();
+  ip("route del default");
+  ip("addr flush dev veth0");
 }
 
 // No device of this namespace shows it, and its TCP sessions cannot be listed from here.

@@ -18,6 +18,7 @@
 #include "support/machines.h"
 #include "support/test.h"
 #include "support/tree.h"
+#include "topology/pairing.h"
 
 namespace fabric {
 namespace {
@@ -339,6 +340,29 @@ TEST(TopoNccl, SaysWhyAVariableIsMissing) {
   EXPECT_TRUE(has(printed("nccl", node), "RCCL"));
 }
 
+// A site's partition beside a limited membership of the default one: NCCL takes the first P_Key if no index is given.
+TEST(TopoNccl, ThePartitionIsTheOneWithFullMembership) {
+  Node node = eight_on_eight();
+  for (Port& port : node.ports) {
+    port.link_layer = LinkLayer::infiniband;
+    node.network.pkeys[port.id()] = {0xffff, 0x8001};
+  }
+  EXPECT_FALSE(has(printed("nccl", node), "NCCL_IB_PKEY")) << "the first one is a full membership";
+  for (auto& [port, keys] : node.network.pkeys) keys = {0x7fff, 0, 0x8001};
+  const std::string text = printed("nccl", node);
+  EXPECT_TRUE(has(text, "\nNCCL_IB_PKEY=2\n") && has(text, "0x7fff") && has(text, "0x8001")) << text;
+  for (auto& [port, keys] : node.network.pkeys) keys = {0xffff, 0, 0x8001};
+  node.network.pkeys["mlx5_3/1"] = {0x7fff, 0, 0x8001};
+  EXPECT_TRUE(has(printed("nccl", node), "\nNCCL_IB_PKEY=2\n") &&
+              has(printed("nccl", node), "P_Key of mlx5_3:1 is not"))
+      << printed("nccl", node);
+  node.network.pkeys["mlx5_3/1"] = {0x7fff, 0x8001};
+  EXPECT_FALSE(has(printed("nccl", node), "\nNCCL_IB_PKEY=")) << "another index on one port";
+  EXPECT_TRUE(has(printed("nccl", node), "# NCCL_IB_PKEY is not set")) << printed("nccl", node);
+  node.network.pkeys.clear();
+  EXPECT_FALSE(has(printed("nccl", node), "NCCL_IB_PKEY")) << "not read";
+}
+
 // GH200, GB200: each GPU and each NIC is below a root port of the CPU.
 TEST(TopoNccl, GpusThatNvlinkJoinsToTheCpuUseGpuDirect) {
   Node node = eight_on_eight();
@@ -562,6 +586,13 @@ TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
   Gpu& deep = node.topology.gpus[2];
   deep.bridges.insert(deep.bridges.begin(), {"0000:39:00.0", "0000:38:00.0"});
   EXPECT_TRUE(says(node, "PXB of GPU2 counts bridges above this device only")) << notes(node);
+  // A switch on the way is that of another NIC, too: the path would be PXB without the bridges of the GPU.
+  Nic &near = node.topology.nics[2], &beside = node.topology.nics[3];
+  near.bridges.insert(near.bridges.begin() + 1, {"0000:3b:00.0", "0000:3a:00.0"});
+  beside.bridges = near.bridges;
+  beside.bridges.front() = "0000:3b:01.0";
+  beside.root = near.root;
+  EXPECT_FALSE(says(node, "counts bridges above this device only")) << notes(node);
   node = eight_on_eight();
   for (size_t i = 0; i < 8; ++i)
     node.topology.nics[i].root = "pci000" + std::to_string(i) + ":00", node.topology.nics[i].bridges.clear();
@@ -778,6 +809,36 @@ TEST(JobEnv, PortsThatAreLeftOutAreOneLine) {
   Healthy many(12);
   for (size_t port = 1; port < 12; ++port) test::down(many, port, 2);
   EXPECT_TRUE(has(printed_for(many, "nccl"), "# Left out, down: mlx5_1..11.\n")) << printed_for(many, "nccl");
+  // A second port of each NIC, which is down, too.
+  for (size_t nic = 0; nic < 12; ++nic) {
+    Port second = many.now.ports[nic];
+    second.number = 2;
+    many.now.ports.push_back(second);
+    test::down(many, many.now.ports.size() - 1, 2);
+  }
+  EXPECT_TRUE(has(printed_for(many, "nccl"), "# Left out, down: mlx5_1..11, mlx5_0..11:2.\n"))
+      << printed_for(many, "nccl");
+}
+
+// A NIC of the same model in a slot of the CPU: for storage, or a GPU's own in the wrong slot.
+TEST(JobEnv, ANicOfAnotherSlotTakesNoLostOnesPlace) {
+  Healthy node(8);
+  Nic& nic = node.now.topology.nics[1];
+  nic.bridges = {"0000:f7:01.0"};
+  nic.root = "pci0000:f7";
+  EXPECT_EQ(doubtful_nics(node.now.topology, ctl::topo_view(node.now).pairing), std::vector<size_t>{1});
+  for (const char* format : {"nccl", "ucx", "nvshmem"}) {
+    EXPECT_TRUE(has(printed_for(node, format), "mlx5_0:1,mlx5_2:1")) << printed_for(node, format);
+    EXPECT_TRUE(has(printed_for(node, format), "# Left out, in a slot of the CPU, while "))
+        << printed_for(node, format);
+  }
+  node.now.inventory.emplace();
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "mlx5_0:1,mlx5_1:1,mlx5_2:1")) << "the operator has recorded the machine";
+  node.now.inventory.reset();
+  node = Healthy(8);
+  EXPECT_TRUE(doubtful_nics(node.now.topology, ctl::topo_view(node.now).pairing).empty());
+  for (Nic& each : node.now.topology.nics) each.bridges = {"0000:f7:01.0"}, each.root = "pci0000:f7";
+  EXPECT_TRUE(doubtful_nics(node.now.topology, ctl::topo_view(node.now).pairing).empty()) << "built so";
 }
 
 // A container's eth0 is not the one of this namespace, which has another address.
@@ -871,8 +932,8 @@ TEST(JobEnv, DevicesThatAContainerWasNotGiven) {
   const std::string text = printed_for(node, "nccl");
   EXPECT_TRUE(has(text, "\nNCCL_IB_HCA==mlx5_0:1,mlx5_2:1\n")) << text;
   EXPECT_TRUE(has(text, "not given to this container: mlx5_1:1, mlx5_3:1.")) << text;
-  const std::string page = printed_for(node, "text"), pairing = page.substr(0, page.find("Legend:"));
-  EXPECT_TRUE(has(pairing, "GPU1: mlx5_") && !has(pairing, "GPU1: mlx5_1 (")) << pairing;
+  const std::string printed = printed_for(node, "text"), pairing = printed.substr(0, printed.find("Legend:"));
+  EXPECT_TRUE(has(pairing, "GPU1: mlx5_") && !has(pairing, "GPU1: mlx5_1 (")) << printed;
   node.now.verbs_files.clear();
   EXPECT_TRUE(has(printed_for(node, "nccl"), "mlx5_1:1")) << "no file could be seen";
 }
