@@ -297,18 +297,17 @@ Json found_json(const Found& found, const NodeState& state) {
   for (const lines::OtherLine& each : found.others)
     others.push_back({{"line", clean_text(each.line)}, {"first_line", each.first}, {"count", each.count}});
   const LineMessage* message = found.message;
+  const bool is_consequence = (message != nullptr && message->role == Role::consequence) ||
+                              (found.condition != nullptr && found.condition->is_consequence);
   Json out = {{"id", id_of(found)},
               {"cause", to_text(cause_of(found))},
               {"meaning", meaning_of(found, message, state)},
               {"next", ""},
               {"source", ""},
               {"is_component", false},
-              {"is_consequence", false}};
+              {"is_consequence", is_consequence}};
   if (message != nullptr)
-    out.update({{"next", next_step(found)},
-                {"source", message->source},
-                {"is_component", message->is_component()},
-                {"is_consequence", message->role == Role::consequence}});
+    out.update({{"next", next_step(found)}, {"source", message->source}, {"is_component", message->is_component()}});
   std::string elsewhere;
   if (!found.elsewhere.empty()) elsewhere = found.elsewhere.front().text;
   out.update({{"codes", counted_json(found.codes, "code")},

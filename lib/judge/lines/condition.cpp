@@ -46,7 +46,7 @@ constexpr Condition kConditions[] = {
      "falling back|falls back|fall back to|^fallback|proceeding with|retrying|will retry|try again|, skipping|skipping "
      "it|clamped to|clamping to|may be ignored|will be ignored|^ignoring |set to default|using default|use "
      "default|continue "
-     "without|continuing without|continuing with|^disabling *not supported|^disabling *unsupported|^dropping *feature",
+     "without|continuing without|continuing with",
      {"The message itself says that the program goes on: it tries again, or takes another value or another way, which "
       "the line names. That is no fault by itself. Look at it only if the omitted part is needed, if the job is slow, "
       "or if the line repeats without end."},
@@ -56,34 +56,15 @@ constexpr Condition kConditions[] = {
                "memory|^slow|performance|corrupt|abort|fatal|giving up|gave up|exceeded|not "
                "exist|[failed]|uncorrect|^ecc|^xid|fallen off|hardware"}},
 
-    // The end of a program or a connection: what is not freed then is freed with the process.
-    {"says-teardown",
-     unknown,
-     "graceful shutdown|during shutdown|at shutdown|on shutdown|during teardown|during finaliz|during cleanup|during "
-     "destruct|in destructor|while closing|while shutting down",
-     {"The message says that an object could not be freed in order at the end of a connection or of the process. After "
-      "another error it is a consequence: look at the first error of this process. Without one it is harmless; no "
-      "action."},
+    // An offload of a netdev. What RDMA needs is worth a look.
+    {"says-feature-off",
+     none,
+     "^disabling *not supported|^disabling *unsupported|^dropping *feature",
+     {"The message says that a feature is switched off, because the device, its mode or another feature does not allow "
+      "it. That is no fault by itself. Look at it only if the feature is needed."},
      false,
-     {.words = "^node|^host |server|machine|^system"},
-     Says::other,
-     Complaint::with_errno,
-     {},
-     true},
-
-    {"says-canceled",
-     unknown,
-     "operation aborted|operation canceled|operation cancelled|operation was canceled|operation was cancelled|request "
-     "canceled|request cancelled|request was canceled|request was cancelled|was canceled by|was cancelled by",
-     {"The message says that an operation was cancelled while it waited: its time ran out, its connection was closed, "
-      "or the program ends. This is a consequence: the timeout, or the error of the other end, is in another line, "
-      "also shortly after this one."},
-     false,
-     {.words = "^user|^job"},
-     Says::other,
-     Complaint::with_errno,
-     {},
-     true},
+     {.words = "rdma|^roce|gpudirect|gpu direct|^gdr|dma-buf|dmabuf|nvlink|sharp|^pfc|^ecn|^dcb|^ats|peer|^link|sr-iov|"
+               "performance|fail|error"}},
 
     {"says-corruption",
      unknown,
@@ -122,6 +103,35 @@ constexpr Condition kConditions[] = {
      "temperature critical|thermal shutdown|temperature above|too hot|critical temperature",
      {"The message says that a part of this host is too hot: it slows down, or switches off. Look at fans, air flow "
       "and dust, and at the temperature of the other parts."},
+     true},
+
+    // The end of a program or a connection: what is not freed then is freed with the process.
+    {"says-teardown",
+     unknown,
+     "graceful shutdown|during shutdown|at shutdown|on shutdown|during teardown|during finaliz|during cleanup|during "
+     "destruct|in destructor|while closing|while shutting down",
+     {"The message says that an object could not be freed in order at the end of a connection or of the process. After "
+      "another error it is a consequence: look at the first error of this process. Without one it is harmless; no "
+      "action."},
+     false,
+     {.words = "^node|^host |server|machine|^system"},
+     Says::other,
+     Complaint::with_errno,
+     {},
+     true},
+
+    {"says-canceled",
+     unknown,
+     "operation aborted|operation canceled|operation cancelled|operation was canceled|operation was cancelled|request "
+     "canceled|request cancelled|request was canceled|request was cancelled|was canceled by|was cancelled by",
+     {"The message says that an operation was cancelled while it waited: its time ran out, its connection was closed, "
+      "or the program ends. This is a consequence: the timeout, or the error of the other end, is in another line, "
+      "also shortly after this one."},
+     false,
+     {.words = "^user|^job"},
+     Says::other,
+     Complaint::with_errno,
+     {},
      true},
 
     {"says-no-peer-access",

@@ -397,7 +397,8 @@ void Log::judge_unknown(const std::string& only_line) {
   const Condition* condition = condition_of(line);
   // A mark of information proves nothing about the value of a setting, or about words that are enough for an error.
   const bool is_open = line.severity == Severity::plain || line.severity == Severity::complaint ||
-                       is_of_environment(line) || (condition != nullptr && condition->is_error);
+                       is_of_environment(line) || has_words_of_fault(line) ||
+                       (condition != nullptr && condition->is_error);
   const bool is_certain = condition != nullptr && is_error_of_complaint(*condition, line);
   const bool has_error = line.severity == Severity::complaint && is_certain && !is_of_other_program(line);
   if (has_error) {

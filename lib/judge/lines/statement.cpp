@@ -15,7 +15,14 @@ constexpr std::string_view kDoubtful =
     "fail|error|^err|^not |n't |^no |^down$|^without|^lost|^missing|^slow|degrad|^unable|cannot|disabl|^off$|removed|"
     "timeout|^retry|retries|attempt|^zero|(null)|^none|unknown|^stop|expired|^kill|exit|denied|^drop|exceed|warn|"
     "^hot$|critical|emergenc|alarm|^fault|^never|^neither|storm|unqualif|unsupport|^drain|removal|^already|^only |"
-    "recovery mode|!!|^please|refer to";
+    "recovery mode|!!|^please|refer to|reduced|^less than|^lower than|^below|^rescue|watchdog|^contact";
+
+// Words of a fault, or of a job over TCP instead of RDMA. No statement makes them harmless, with or without a mark of
+// information: the level of a logger is not that of the event that it prints.
+constexpr std::string_view kFaults =
+    "^died$|^dead$|^crash$|^crashed|kernel panic|^panicked|^panic:|^assert|lockup|fallen off|fell off|^xid$|unhealthy|"
+    "^nan$|abort complete|^aborted|^aborting|^hang$|^hangs|^hung$|^lost$|^segfault|^wedged|powered off|"
+    "node reboot required|recovery action|pending retirement|pending remap|thermal slowdown|^using *socket|^using tcp ";
 
 // A mark of information says more than doubtful words. The narrow ones first. A reset or a clean-up has a reason before
 // it, whoever prints it.
@@ -24,7 +31,8 @@ constexpr Condition kStatements[] = {
      unknown,
      "recovery flow|recovery start|^start*recover|^begin*recover|^attempt*recover|^recovering|recovery in progress|"
      "reset scheduled|^schedul*reset|request*reset|^resetting|is being reset|going to reset|^will reset|reset event|"
-     "reset in progress|^start*reset|^begin*reset|^trigger*reset|^dumping|state dump|^dump of|^coredump|core "
+     "reset in progress|^start*reset|^begin*reset|^trigger*reset|^reset(*done|reset done|reset completed|reset "
+     "request|reset detected|reset issued|^dumping|state dump|^dump of|^coredump|core "
      "dump|recovery is not permitted|^health work*not permitted|"
      "tear down|tearing down|^start*teardown|^quiesc|^halting|^reinit|^re-init|^restarting|^rebooting|^rolling back",
      {"The message says that the driver or the program resets, restarts, recovers or cleans up a part, or saves its "
@@ -40,7 +48,7 @@ constexpr Condition kStatements[] = {
      {"The message says that something was written or changed that is used later only: after a reset or reload of the "
       "device (devlink dev reload), a reboot, or a restart of the service. Harmless; no action but that step."},
      false,
-     {.words = "fail|error|cannot|unable"}},
+     {.words = "fail|error|cannot|unable|offline|requires a reset|^recover|critical|^fault|retire|remap|degrad"}},
 
     {"states-fewer",
      none,
@@ -51,8 +59,10 @@ constexpr Condition kStatements[] = {
       "queues, rings, vectors, a size or a rate that others share, or that the part does not have. Harmless for the "
       "function; no action if the speed is right."},
      false,
-     {.words = "fail|error|^lane|^width|^x1 |^x2 |^x4 |^x8 "
-               "|^x16|^gt/s|gb/s|^gbps|mbps|^link|pcie|memlock|^fault|recovery mode|refer to"}},
+     {.words =
+          "fail|error|^lane|^width|^x1 |^x2 |^x4 |^x8 "
+          "|^x16|^gt/s|gb/s|^gbps|mbps|^link|pcie|memlock|^fault|recovery mode|refer to|gpus|nvlink|nvswitch|^hcas|"
+          "^nics|^ranks|^nodes|^planes|^hosts|^workers|thermal|temperature|throttl|^clocks|^speed|^power"}},
 
     {"states-taint",
      none,
@@ -108,6 +118,11 @@ constexpr Condition kStatements[] = {
 
 std::span<const Condition> statements() { return kStatements; }
 
+bool has_words_of_fault(const LogLine& line) {
+  static const PatternList faults(kFaults);
+  return faults.is_in(line.small, LetterGroups(line.small));
+}
+
 const Condition* statement_of(const LogLine& line) {
   static const std::vector<std::pair<PatternList, PatternList>> lists = [] {
     std::vector<std::pair<PatternList, PatternList>> out;
@@ -117,10 +132,12 @@ const Condition* statement_of(const LogLine& line) {
   if (is_of_environment(line)) return nullptr;
   const bool is_other = is_of_other_program(line);  // a reset of it is none of a NIC or a GPU
   const LetterGroups groups(line.small);
-  const bool is_marked = line.severity == Severity::informational;
+  const bool is_marked = line.severity == Severity::informational, is_fault = has_words_of_fault(line);
   for (size_t at = 0; at < lists.size(); ++at)
-    if (lists[at].first.is_in(line.small, groups) && (is_marked || !lists[at].second.is_in(line.small, groups)))
-      return is_other && kStatements[at].cause != none ? nullptr : &kStatements[at];
+    if (lists[at].first.is_in(line.small, groups) && (is_marked || !lists[at].second.is_in(line.small, groups))) {
+      if (kStatements[at].cause == none) return is_fault ? nullptr : &kStatements[at];
+      return is_other ? nullptr : &kStatements[at];
+    }
   return nullptr;
 }
 

@@ -9,6 +9,9 @@ namespace fabric::lines {
 
 std::span<const Condition> statements();
 
+// Whether a word of the line is that of a fault, whatever its mark says.
+bool has_words_of_fault(const LogLine& line);
+
 // The first that applies; nullptr: none.
 const Condition* statement_of(const LogLine& line);
 

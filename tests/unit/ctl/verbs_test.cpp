@@ -633,6 +633,9 @@ TEST(ExplainLine, NamesThePortAndRemovesColors) {
   EXPECT_EQ(result.text.find('\x1b'), std::string::npos);
   Json json = Json::parse(ran_on(tree, {"explain", line, "--json"}).text);
   EXPECT_EQ(json.front()["ports"].front()["port"], "mlx5_0/1");
+  EXPECT_EQ(json.front()["is_consequence"], false);
+  json = Json::parse(ran_on(tree, {"explain", "acme: read failed, error msg: Operation aborted", "--json"}).text);
+  EXPECT_EQ(json.front()["is_consequence"], true) << json.dump();
 }
 
 // Work with hands is for the operator of the host, if the line is of this machine.

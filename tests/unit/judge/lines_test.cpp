@@ -1301,8 +1301,13 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"{359}[Hardware Error]: It has been corrected by h/w and requires no further action", "says-corrected"},
       {"error: dial unix /run/acme/acme.sock: connect: connection refused", "says-local-service"},
       {"acme: allocation with big pages failed, retrying with default pages", "says-goes-on"},
+      {"mlx5_core 0000:5e:00.0 ens3: Disabling hw_tls_tx, not supported in switchdev mode", "says-feature-off"},
       {"acme: timed out in a graceful shutdown, forcing destruction", "says-teardown"},
       {"acme: read failed, error msg: Operation aborted", "says-canceled"},
+      // A fault is none of a clean-up only because it is found then.
+      {"GPU 3: uncorrectable ECC error during cleanup", "says-hardware"},
+      {"acme: data corruption detected during shutdown", "says-corruption"},
+      {"rank 3: NVLink error, operation aborted", "says-hardware"},
       {"acme: failed to add the range, data corruption may occur", "says-corruption"},
       {"acme: remote agent was re-registered after the request", "says-peer-restarted"},
       {"acme: upstream link speed: 64 Gbps, expecting 128 Gbps", "says-slower-link"},
@@ -1442,7 +1447,9 @@ TEST(LogConditions, RetriesAndDefaultsAreNoFault) {
         "[node-a:1] osc_ucx_component.c:379  Error: OSC UCX component priority set inside component query failed"})
     for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_EQ(cause_of(each), FaultLocation::none) << line;
   for (const char* line : {"acme: cannot connect to 10.1.0.2, retrying", "acme: RDMA failed, falling back to TCP",
-                           "Module mlx5_core does not exist, skipping...               [FAILED]"})
+                           "Module mlx5_core does not exist, skipping...               [FAILED]",
+                           "mlx5_core 0000:5e:00.0: Disabling RoCE, not supported by this firmware",
+                           "node-a:1:2 [0] NCCL WARN Disabling GPU Direct RDMA, DMA-BUF not supported"})
     for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_NE(cause_of(each), FaultLocation::none) << line;
   // Information, and the diagnostic output of UCX, are no errors.
   for (const char* line : {"node-a:1:2 [0] NCCL INFO NET/IB : Unable to query the port, using the other one",
@@ -1741,6 +1748,19 @@ TEST(LogOfOneLine, StatesAStep) {
   // A part that is off, missing or slow may be the fault; a mark of information says more than a reset.
   for (const char* line : {"acme: enabled without RDMA", "node-a:1:2 [0] NCCL INFO resetting the counters"})
     for (const Found& each : found_in(line)) EXPECT_EQ(each.condition, nullptr) << line;
+  // Words of a fault are not harmless beside those of a step, with or without a mark of information.
+  for (const char* line :
+       {"node-a:1:2 [0] NCCL INFO comm 0x7f rank 3 nranks 8 cudaDev 3 busId 5d000 - Abort COMPLETE",
+        "node-a:1:2 [0] NCCL INFO Using network Socket", "level=info msg=\"found GPU lost\" gpu=3",
+        "level=info msg=\"component unhealthy\" reason=\"found xid 79 on GPU 3\"",
+        "INFO 11-29 rank 3 loss is NaN after loading", "rank 3 crashed while reading the dataset",
+        "mlx5_core 0000:5e:00.0: Firmware assert at 0000:5e:00.0 ext_synd 0x8a.", "GPU 3: Node Reboot Required",
+        "GPU 3: pending retirement takes effect after reboot", "only 7 of the 8 GPUs are visible",
+        "Only 16 out of 18 NVLinks are up", "only 3 of the 4 NVSwitches detected", "Only 6 out of 8 ranks joined",
+        "GPU 0000:3b:00.0: clocks reduced to 345 MHz by thermal slowdown", "PCIe link is running at reduced speed",
+        "efa 0000:18:00.0: device keep alive watchdog, resuming", "hns3 0000:35:00.0: prepare reset(2) wait done",
+        "bnxt_en 0000:3b:00.0 ens1f0np0: Firmware reset completed"})
+    for (const Found& each : found_in(line)) EXPECT_NE(cause_of(each), FaultLocation::none) << line;
   EXPECT_TRUE(found_in("acme: initialized\nacme: started\n").empty()) << "shown in a log of one line only";
 }
 

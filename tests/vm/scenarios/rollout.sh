@@ -16,6 +16,9 @@ install -d -o nobody /run/others
 for name in kept kept.new; do runuser -u nobody -- ln -s /etc/machine-id /run/others/$name; done
 machine_id=$(</etc/machine-id)
 check "none are kept in the folder of another user" sh -c "! $verify save /run/others/kept"
+check "no folder is made there" sh -c "! $verify save /run/others/new/kept && ! test -e /run/others/new"
+runuser -u nobody -- ln -s /run /run/others/link
+check "nor through a link there" sh -c "! $verify save /run/others/link/kept && ! test -e /run/kept"
 eq "root follows no link there" "$(</etc/machine-id) $(readlink /run/others/kept)" "$machine_id /etc/machine-id"
 before=$(readback 0)
 pfc_is_on() { [[ $(dcb_get 0 .pfc.pfc_en) = 8 ]]; }
