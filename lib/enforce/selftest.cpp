@@ -117,7 +117,7 @@ void return_protection(Kernel& kernel, const Port& port, const Driver& driver, c
   constexpr SettingId kProtections[]{SettingId::pfc, SettingId::pause};
   const auto* lost = std::ranges::find_if(kProtections, [&](SettingId id) { return is_on(id, before); });
   const auto have = read(kernel, port, Keys().set(index(SettingId::pfc)).set(index(SettingId::pause)));
-  if (lost == std::end(kProtections) || !have) return;
+  if (lost == std::end(kProtections) || !have || op_of(driver, *lost).write == nullptr) return;
   if (std::ranges::any_of(kProtections, [&](SettingId id) { return is_on(id, have->values); })) return;
   Qos value = have->values;
   copy_value(setting_of(*lost), before, value);
@@ -179,11 +179,13 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
   std::vector<SettingId> left;
   std::ranges::copy_if(driver.order, std::back_inserter(left),
                        [&](SettingId id) { return has_value(setting_of(id), wanted); });
+  bool may_write = true;  // a port that has got the default route, and no job, is not written any more
   for (bool tested = true; tested && out.stopped.empty();) {
     tested = false;
     for (auto id = left.begin(); id != left.end();) {
       if (const Use use = options.in_use(port); use && !(options.route_allowed && use.is_front_end())) {
         out.stopped = "the port has come into use: " + use.why;
+        may_write = !use.is_front_end();
         break;
       }
       const auto have = read(kernel, port, keys_of(wanted));
@@ -205,7 +207,7 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
         return_protection(kernel, port, driver, before->values, options.patience);
     }
   }
-  return_protection(kernel, port, driver, before->values, options.patience);
+  if (may_write) return_protection(kernel, port, driver, before->values, options.patience);
   if (out.stopped.empty())
     for (const SettingId id : left) {
       SelfTestStep& step = out.steps.emplace_back();

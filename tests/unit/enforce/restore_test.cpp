@@ -450,6 +450,29 @@ TEST(SelfTest, StopsWhenTheDefaultRouteComes) {
   }
 }
 
+// Also not to give it back global pause, which takes the link down with this driver.
+TEST(SelfTest, ADefaultRouteThatComesWithoutGlobalPauseAndPfcKeepsItsLink) {
+  SelfTestBed bed(Personality::bnxt);
+  unsigned downs = 0;
+  const auto test = bed.test([&](const Port&) {
+    if (!bed.nic.has_default_route && !bed.nic.pause.rx && bed.nic.pfc.pfc_en == 0) {
+      bed.nic.has_default_route = true;
+      downs = bed.nic.carrier_downs;
+    }
+    bed.nic.link_up();
+    if (!bed.nic.has_default_route) return qos::Use{};
+    return qos::Use{.why = "the default route", .kind = qos::UseKind::default_route, .has_default_route = true};
+  });
+  ASSERT_TRUE(test.ok());
+  ASSERT_TRUE(bed.nic.has_default_route);
+  EXPECT_FALSE(test->stopped.empty());
+  EXPECT_EQ(bed.nic.carrier_downs, downs);
+  bed.nic.has_default_route = false;
+  bed.end();
+  EXPECT_FALSE(bed.has_record());
+  EXPECT_EQ(bed.read(), bed.before);
+}
+
 // The next program knows by the record that the test was forced, or by an entry that names the port.
 TEST(SelfTest, OfThePortOfTheDefaultRouteEndsAsItMayBeWritten) {
   for (const bool is_forced : {true, false}) {
