@@ -970,8 +970,9 @@ constexpr Rule kRdmaProvider{
         "fewer users may open than those of other devices is reported; in a container with a network namespace of its "
         "own, also a device without a file whose netdev the container has, and a container without any file. Without "
         "the module rdma_ucm, or its file "
-        "rdma_cm, programs cannot connect by rdma_cm: listed, and reported if a file of the host has it loaded at each "
-        "start, or a port has iWARP.",
+        "rdma_cm, programs cannot connect by rdma_cm: this is listed, and reported if a file of the host has the "
+        "module "
+        "loaded at each start, or a port has iWARP.",
     .inspect =
         "ibv_devices; IBV_SHOW_WARNINGS=1 ibv_devinfo; ls /usr/lib*/libibverbs /usr/lib/*/libibverbs "
         "/etc/libibverbs.d",

@@ -235,7 +235,10 @@ constexpr Condition kConditions[] = {
      "incarnation|old incarnation|stale incarnation|newer generation|older generation|different incarnation",
      {"The message says that the other end has restarted or registered anew, and what this process knows of it "
       "(addresses, keys, requests) is of the time before. Make the connection or the request again, and look in the "
-      "log of the other end why it restarted."}},
+      "log of the other end why it restarted."},
+     false,
+     // Not an end of a connection.
+     {.words = "firmware|^fw |^switch|^nic|gpu|service|driver|container|^pod"}},
 
     {"says-peer-differs",
      peer,
@@ -548,7 +551,9 @@ constexpr Condition kConditions[] = {
      "for|no endpoint for|unknown handle|unknown request|no such request",
      {"The message says that the library has no record of an object that it was asked for: a connection, a peer, a "
       "request or a handle that was never made, or was removed before. Usual causes: calls of the program in the wrong "
-      "order, or a peer that left; the line reports no fault of a device. Look at earlier errors of this process."}},
+      "order, or a peer that left; the line reports no fault of a device. Look at earlier errors of this process."},
+     false,
+     {.words = "connection for * sec|connection for * min|connection for * ms"}},  // a time
 
     {"says-absent",
      host,

@@ -1368,6 +1368,14 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
     EXPECT_EQ(condition->id, id) << line;
     named.insert(condition->id);
   }
+  // The same words of another part.
+  for (const char* line :
+       {"acme: error: the firmware of the NIC has restarted", "acme: error: switch leaf-3 has restarted",
+        "acme: error: no connection for 30 seconds to 10.1.0.3"}) {
+    const Condition* condition = condition_of(read_line(line));
+    EXPECT_TRUE(condition == nullptr || (condition->id != "says-peer-restarted" && condition->id != "says-no-object"))
+        << line;
+  }
   for (const Condition& each : conditions()) {
     EXPECT_TRUE(named.contains(each.id)) << each.id << " has no example";
     EXPECT_EQ(lower(each.words), each.words) << each.id;
