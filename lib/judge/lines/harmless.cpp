@@ -358,7 +358,7 @@ constexpr LineMessage kRows[] = {
     {"smbdirect-success", none, "status='success (0)'|status='success(0)'",
      "Debug output of SMB Direct or another kernel service: an RDMA request has ended with success. Harmless.",
      "rdma resource show", "Linux fs/smb/server/transport_rdma.c"},
-    {"mooncake-gid-chosen", none, "Find best gid index:|RDMA device*opened|Topology discovery complete|Found * HCAs",
+    {"mooncake-gid-chosen", none, "Find best gid index:|RDMA device*opened|Topology discovery complete",
      "Information of Mooncake: the GID index and the devices that it uses. Harmless; on RoCE the index of a RoCE v2 "
      "GID with the IPv4 address is wanted (MC_GID_INDEX).",
      "echo $MC_GID_INDEX; fabric-agentctl check --only gid-index", "Mooncake rdma_context.cpp"},
