@@ -613,12 +613,15 @@ std::vector<std::string> keep_used(Tape& tape, const SiteFiles& site) {
     std::erase_if(tape.answers, [&](const auto& entry) {
       return is_of_files(entry.first.first) && slurm.included.contains(entry.first.second);
     });
+  const auto row_of = [](const std::string& what) {
+    return find_where(kFiles, [&](const KeptFile& each) { return glob_match(each.files, what); });
+  };
   const auto kept = [&](Ask ask, const std::string& what, const std::string& text) -> Kept {
     if (ask == Ask::query) return what == kHwlocQuestion ? kept_hwloc_xml(text) : text;
     if (what == site.cabling) return cables_kept(text, site);
     if (site.configuration.contains(what)) return kept_config(text);
     if (slurm.included.contains(what) || what.ends_with("/slurm.conf")) return slurm_lines(text, slurm.decide);
-    const auto* row = find_where(kFiles, [&](const KeptFile& each) { return glob_match(each.files, what); });
+    const auto* row = row_of(what);
     if (row == nullptr) return std::nullopt;
     return row->keep(text);
   };
@@ -639,7 +642,8 @@ std::vector<std::string> keep_used(Tape& tape, const SiteFiles& site) {
         const bool is_process = parts.size() == 3 && parts[0] == "proc" && parse_number<unsigned>(parts[1]);
         std::string file = "/" + what;
         if (is_process) file = "/proc/*/" + std::string(parts[2]);
-        else if (!text) file = file.substr(0, file.rfind('/')) + "/*";  // people may have chosen its name
+        else if (const auto* row = row_of(what); row != nullptr && !text)
+          file = "/" + std::string(row->files);  // people may have chosen the name
         reduced.insert(std::move(file));
       }
       if (text) answer->front() = std::move(*text);
