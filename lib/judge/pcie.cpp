@@ -343,7 +343,7 @@ Finding finding_for(const CheckedLink& subject, const PcieLink& siblings) {
                std::string(subject.gpu ? "The GPU " : "The NIC ") + pci +
                    " has fallen off the bus, or is being reset. Nothing can use it.",
                {"journalctl -k -g '" + pattern + "'; ",
-                {Work::in_machine, "then power the node off and on, check the power of the device, and reseat it."}});
+                {Work::in_machine, "then power-cycle the node, check the power of the device, and reseat it."}});
   }
   if (!reports_link(*subject.device))
     return bad(Status::unknown, subject.name, std::move(observed), "like others of its model",

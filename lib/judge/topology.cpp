@@ -41,7 +41,7 @@ Fix fix_of_missing(const Topology& topology, const std::string& pci, const std::
   const Nic* nic = find_where(topology.nics, is_beside);
   if (nic == nullptr)
     return {journal + "; ",
-            {Work::in_machine, "then power the node off and on, check the power of the device, and reseat it."}};
+            {Work::in_machine, "then power-cycle the node, check the power of the device, and reseat it."}};
   return {journal + "; then rescan the bus: echo 1 > /sys/bus/pci/rescan. ",
           {Work::at_machine,
            "If it stays away, " + nic->pci +
@@ -72,9 +72,8 @@ Fix fix_of_no_rdma(const Node& node, const Nic& nic) {
   const std::string journal = "journalctl -k -g " + nic.pci;
   if (function == nullptr || function->kernel_driver.empty()) {
     if (records_drivers(node) && nic.netdevs.empty())
-      return {
-          journal + "; then bind " + missing_driver(nic) + ": echo " + nic.pci + " > /sys/bus/pci/drivers_probe. ",
-          {Work::in_machine, "If the probe fails again, power the node off and on, and update the NIC's firmware."}};
+      return {journal + "; then bind " + missing_driver(nic) + ": echo " + nic.pci + " > /sys/bus/pci/drivers_probe. ",
+              {Work::in_machine, "If the probe fails again, power-cycle the node, and update the NIC's firmware."}};
     return {Work::ends_jobs, journal + ", then reload its RDMA driver."};
   }
   std::string look = journal + "; ";
@@ -891,7 +890,7 @@ constexpr Rule kInventory{
         "intended.",
     .inspect = "fabric-agentctl inventory; lspci -nn; journalctl -k -g ADDRESS",
     .fix =
-        "Power the node off and on, or reseat the missing device. After an intended change: fabric-agentctl inventory "
+        "Power-cycle the node, or reseat the missing device. After an intended change: fabric-agentctl inventory "
         "accept",
     .ask = ask_inventory,
 };
@@ -943,8 +942,7 @@ std::optional<Finding> gpus_of_places(const Built& built) {
       Status::warning, "GPUs", counted(built.gpus, "GPU"), std::to_string(built.topology.gpus.size()),
       gpus_seem(count) + " to be missing where other GPUs have an equal NIC (" + places + "): " + left_the_bus(count),
       {"lspci -tv; " + kGpuLog,
-       {Work::in_machine,
-        "then power the node off and on, and check the power and the boards that these GPUs share."}});
+       {Work::in_machine, "then power-cycle the node, and check the power and the boards that these GPUs share."}});
 }
 
 // Whether each GPU has a NIC of its own on its switch, and no NIC is left: a missing GPU has taken its NIC with it.
@@ -1019,7 +1017,7 @@ std::optional<Finding> gpus_of_empty_ports(const Node& node, const Built& built)
                  ", where equal ports of switches have one: " + left_the_bus(places.size()),
              {"lspci -vv -s " + ports.front() + " (LnkSta); journalctl -k -g '" + joined(ports, "|") + "|pciehp" +
                   gpu_log_word(whole.gpus.front().vendor) + "'; ",
-              {Work::in_machine, "then power the node off and on, check the power of the GPU, and reseat it."}});
+              {Work::in_machine, "then power-cycle the node, check the power of the GPU, and reseat it."}});
 }
 
 Finding odd_gpus_finding(const Placement& placed, const Node& node) {
@@ -1036,7 +1034,7 @@ Finding odd_gpus_finding(const Placement& placed, const Node& node) {
         "Nothing is below " + ports + ", where equal ports have a GPU and its NIC: the PCIe switch above both, or " +
             "the link to it, did not come up.",
         {"lspci -vv -s " + empty.front() + " (LnkSta); journalctl -k -g '" + joined(empty, "|") + "|pciehp'; ",
-         {Work::in_machine, "then power the node off and on, and check the switch board, its cables and its power."}});
+         {Work::in_machine, "then power-cycle the node, and check the switch board, its cables and its power."}});
   }
   if (are_nics_missing_too(placed))
     return bad(
@@ -1044,12 +1042,12 @@ Finding odd_gpus_finding(const Placement& placed, const Node& node) {
         (count == 1 ? "A GPU and its NIC seem" : std::to_string(count) + " GPUs and their NICs seem") +
             " to be missing " + odd.where + ": the PCIe switch above both, or the link to it, did not come up.",
         {"lspci -tv (look for a port with nothing below it); " + kGpuLog,
-         {Work::in_machine, "then power the node off and on, and check the switch board, its cables and its power."}});
+         {Work::in_machine, "then power-cycle the node, and check the switch board, its cables and its power."}});
   return bad(Status::warning, "GPUs", odd.observed, std::to_string(odd.whole),
              gpus_seem(count) + " to be missing " + odd.where + ": " + left_the_bus(count),
              {"lspci -nnd ::0302; lspci -nnd ::1200; " + kGpuLog,
               {Work::in_machine,
-               std::string("then power the node off and on, and reseat the ") + (count == 1 ? "GPU." : "GPUs.")}});
+               std::string("then power-cycle the node, and reseat the ") + (count == 1 ? "GPU." : "GPUs.")}});
 }
 
 // `locality` reports the missing part with the GPU that has lost it, else `pairing` with the GPUs that share a NIC. A
@@ -1104,7 +1102,7 @@ Findings gpus_without_driver(const View& view) {
                           " equal GPUs: the driver failed on it, and no job can use it.",
                       {"lspci -k; journalctl -k -g '" + gpu.pci + gpu_log_word(gpu.vendor) + "'; then echo " + gpu.pci +
                            " > /sys/bus/pci/drivers_probe; ",
-                       {Work::in_machine, "power the node off and on if it fails again"}}));
+                       {Work::in_machine, "power-cycle the node if it fails again"}}));
   }
   return out;
 }
@@ -1267,7 +1265,7 @@ constexpr Rule kSymmetry{
         "are not missing. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, other "
         "than nouveau.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
-    .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
+    .fix = "Power-cycle the node, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,
 };
 

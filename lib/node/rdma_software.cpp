@@ -219,8 +219,9 @@ bool is_unloaded(const Root& root, std::string_view module, const std::string& d
   return modules && !has_module(*modules, module) && (beside.empty() || has_module(*modules, beside));
 }
 
-// The permission bits of a device file; nullopt: it is not in the /dev of this process.
-std::optional<unsigned> mode_of(const Kernel& kernel, const std::string& file) {
+// The permission bits of a device file; nullopt: it is not in the /dev of this process. An error: unknown. A capture
+// has the answer, and a tree that was put together may have the file.
+Result<std::optional<unsigned>> mode_of(const Kernel& kernel, const std::string& file) {
   const auto live = [&]() -> Result<std::string> {
     const auto fd = kernel.root.handle(file);
     if (!fd) return fd.error();
@@ -228,9 +229,12 @@ std::optional<unsigned> mode_of(const Kernel& kernel, const std::string& file) {
     if (fstat(fd->get(), &status) != 0) return error(errno, file);
     return std::to_string(status.st_mode & 0777u);
   };
-  const auto mode = query_recorded(kernel, "mode of /" + file, live);
-  if (!mode) return std::nullopt;
-  return parse_number<unsigned>(*mode);
+  auto mode = query_recorded(kernel, "mode of /" + file, live);
+  const bool is_recorded = mode || mode.error().code != ENODATA;
+  if (!is_recorded) mode = live();
+  if (mode) return parse_number<unsigned>(*mode);
+  if (is_recorded && mode.error().code == ENOENT) return std::optional<unsigned>{};
+  return mode.error();
 }
 
 // The modules of NICs that have no RDMA device.
@@ -296,8 +300,13 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
 }
 
 bool lacks_verbs(const Kernel& kernel) {
-  if (is_container(kernel.root) && !kernel.root.names_in("sys/class/infiniband_verbs").empty())
-    return read_verbs_files(kernel).empty();
+  std::vector<std::string> names = kernel.root.names_in("sys/class/infiniband_verbs");
+  std::erase_if(names, [](const std::string& name) { return !name.starts_with("uverbs"); });
+  if (is_container(kernel.root) && !names.empty())
+    return std::ranges::all_of(names, [&](const std::string& name) {
+      const auto mode = mode_of(kernel, "dev/infiniband/" + name);
+      return mode && !*mode;
+    });
   return kernel.root.exists("sys/class/infiniband") &&
          is_unloaded(kernel.root, kVerbsModule, "infiniband_verbs", kCoreModule);
 }
@@ -314,7 +323,7 @@ std::map<std::string, VerbsFile> read_verbs_files(const Kernel& kernel) {
   for (const std::string& name : root.names_in("sys/class/infiniband_verbs")) {
     const std::string device = root.line_of("sys/class/infiniband_verbs/" + name + "/ibdev");
     if (device.empty()) continue;
-    if (const auto mode = mode_of(kernel, "dev/infiniband/" + name)) out[device] = {name, *mode};
+    if (const auto mode = mode_of(kernel, "dev/infiniband/" + name); mode && *mode) out[device] = {name, **mode};
   }
   return out;
 }
@@ -324,8 +333,10 @@ RdmaCm read_rdma_cm(const Kernel& kernel, bool has_verbs_files) {
   const std::string device_class = "misc/rdma_cm";
   RdmaCm out;
   out.is_loaded = !is_unloaded(root, kCmModule, device_class, kCoreModule);
-  if (out.is_loaded && has_verbs_files && root.exists("sys/class/" + device_class))
-    out.has_file = mode_of(kernel, "dev/infiniband/rdma_cm").has_value();
+  if (out.is_loaded && has_verbs_files && root.exists("sys/class/" + device_class)) {
+    const auto mode = mode_of(kernel, "dev/infiniband/rdma_cm");
+    out.has_file = !mode || mode->has_value();
+  }
   if (out.is_loaded) return out;
   size_t files = 0;
   std::set<std::string> known;  // a file of modules-load.d hides those of the same name in the folders after it

@@ -1034,7 +1034,7 @@ constexpr LineMessage kRows[] = {
            {"The supervision of the NIC's firmware and its dumps (health, resource dump, firmware tracer). Usual "
             "causes: the firmware failed or does not answer, the NIC left PCIe, or it is overheated. The first line "
             "about health decides. ",
-            {Work::in_machine, "Power the node off and on if the NIC does not recover."}},
+            {Work::in_machine, "Power-cycle the node if the NIC does not recover."}},
            kMlx5Log, "Linux drivers/net/ethernet/mellanox/mlx5/core/health.c, diag", Printer::nic_driver),
     marked(
         "mlx5-pages-other", host, kMlx5,
@@ -1469,7 +1469,7 @@ constexpr LineMessage kRows[] = {
         {"The firmware (management firmware MFW, ramrods) or the hardware of a Marvell FastLinQ NIC reports an error. "
          "Usual causes: firmware that does not answer or is too old for the driver, an error of the chip (attention, "
          "parity), or PCIe. ",
-         {Work::in_machine, "Power the node off and on if the NIC does not recover."}},
+         {Work::in_machine, "Power-cycle the node if the NIC does not recover."}},
         "ethtool -i {netdev}; devlink health show pci/{pci}; journalctl -k -g qed",
         "Linux drivers/net/ethernet/qlogic/qed/qed_mcp.c, qed_int.c", Printer::nic_driver),
     complaining(
@@ -1783,7 +1783,7 @@ constexpr LineMessage kRows[] = {
              "does not answer on PCIe (SXid and AER lines nearby), an NVSwitch that is excluded (blacklisted), or "
              "interrupts and memory that the driver could not allocate. CUDA does not start on these machines without "
              "the NVSwitches. ",
-             {Work::in_machine, "Power the node off and on if an NVSwitch stays missing."}},
+             {Work::in_machine, "Power-cycle the node if an NVSwitch stays missing."}},
             "lspci -d 10de: | grep -i bridge; journalctl -k -g 'nvswitch|SXid'; systemctl status nvidia-fabricmanager",
             "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/linux_nvswitch.c", Printer::gpu),
     failing("nvidia-uvm-other", unknown, "^nvidia-uvm: |^nvidia_uvm: |^uvm: ", "",

@@ -267,7 +267,7 @@ constexpr Condition kConditions[] = {
      "dead|firmware*not running|^fw *not responding|^fw *not running|firmware*hung|firmware hang|firmware*did not "
      "start|firmware*not ready|firmware*has crashed|firmware crash|firmware*assert",
      {"The message says that the firmware of a device of this host does not run, or does not answer its driver. ",
-      {Work::in_machine, "Power the node off and on. "},
+      {Work::in_machine, "Power-cycle the node. "},
       {Work::ends_jobs, "Write its firmware again, or update it. "},
       "Have the device replaced if it recurs."}},
     {"says-no-program",

@@ -15,7 +15,7 @@ constexpr LineMessage kRows[] = {
      {"The firmware of the Broadcom NIC did not answer or refused a command in time (to free or allocate a ring): the "
       "firmware hangs, or on a virtual function the driver of the PF does. Update firmware and driver (bnxt_en, "
       "bnxt_re) together; ",
-      {Work::in_machine, "power the node off and on if the NIC stays so."}},
+      {Work::in_machine, "power-cycle the node if the NIC stays so."}},
      "journalctl -k -g bnxt_en; devlink dev info pci/{pci}",
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-rdma-resource", host,
@@ -116,7 +116,7 @@ constexpr LineMessage kRows[] = {
       "is a function of a GPU, mostly because the GPU has fallen off the bus (Xid 79). Look for Xid and AER lines of "
       "it and of the port above it before this line",
       {Work::in_machine,
-       ", power the node off and on, and look at the slot, its power and the seat of the device if it recurs"},
+       ", power-cycle the node, and look at the slot, its power and the seat of the device if it recurs"},
       "."},
      "lspci -tv; journalctl -k -g {pci}; fabric-agentctl check --only pcie,aer,pci-power",
      "Linux drivers/pci/pci.c"},
@@ -184,7 +184,7 @@ constexpr LineMessage kRows[] = {
      "has been disconnected|NV_ERR_GPU_NOT_FULL_POWER",
      {"The GPU driver cannot reach the GPU any more: it is lost from the PCIe bus (this goes with Xid 79). Look at the "
       "Xid and PCIe (AER) lines before it, power and temperature; ",
-      {Work::in_machine, "power the node off and on, and reseat the GPU if it recurs."}},
+      {Work::in_machine, "power-cycle the node, and reseat the GPU if it recurs."}},
      "journalctl -k -g 'Xid|AER'; nvidia-smi -L; fabric-agentctl check --only pcie,aer",
      "NVIDIA open-gpu-kernel-modules"},
     {"nvrm-timeout",
@@ -237,7 +237,7 @@ constexpr LineMessage kRows[] = {
      "link*fail|multicast*team*failed|failed to allocate resource for multicast",
      {"The fabric manager reports an NVSwitch or NVLink that it could not set up, or that failed: the GPUs behind it "
       "have no NVLink or no multicast. Driver, fabric manager and firmware must be of one release. Read its log",
-      {Work::in_machine, "; reset GPUs and NVSwitches together, or power the node off and on"},
+      {Work::in_machine, "; reset GPUs and NVSwitches together, or power-cycle the node"},
       "."},
      "journalctl -u nvidia-fabricmanager; tail -50 /var/log/fabricmanager.log; nvidia-smi nvlink -s",
      "NVIDIA Fabric Manager user guide"},
@@ -557,7 +557,7 @@ constexpr LineMessage kRows[] = {
      "attention",
      {"The management firmware (MFW, MCP) of the Marvell NIC does not answer, or its hardware reports an attention: "
       "the driver resets the NIC. Update firmware and driver",
-      {Work::in_machine, "; power the node off and on if it does not come back"},
+      {Work::in_machine, "; power-cycle the node if it does not come back"},
       "."},
      "journalctl -k -g qed; ethtool -i {netdev}",
      "Linux drivers/net/ethernet/qlogic/qed"},

@@ -34,7 +34,7 @@ constexpr LineMessage kGpuRows[] = {
      {"A GPU reports a security fault: its firewall blocks accesses, or a part of it was not started as signed. The "
       "GPU is not usable. ",
       {Work::ends_jobs, "Reset the GPU"},
-      {Work::in_machine, ", or power the node off and on. Replace the GPU if the fault recurs"},
+      {Work::in_machine, ", or power-cycle the node. Replace the GPU if the fault recurs"},
       "."},
      "nvidia-smi -q | grep -i -E 'vbios|firmware'",
      kXid},
@@ -105,7 +105,7 @@ constexpr LineMessage kGpuRows[] = {
      "journalctl -k -g 'NVRM|AER'; nvidia-smi -q | grep -i reset", kXid},
     {"gpu-off-bus", host, "NVRM: Xid (*): 79,|NVRM: *fallen off the bus",
      "A GPU has fallen off the bus (Xid 79): it no longer answers on PCIe. Its power, slot, riser or cooling is at "
-     "fault, or the GPU itself. It is unusable until the node has been powered off and on.",
+     "fault, or the GPU itself. It is unusable until the node has been power-cycled.",
      "fabric-agentctl check --only pcie,aer", kXid},
     {"gpu-memory",
      host,
@@ -157,7 +157,7 @@ constexpr LineMessage kGpuRows[] = {
      "NVRM: Xid (*): 121,|NVRM: Xid (*): 159,|NVRM: Xid (*): 167,|NVRM: Xid (*): 173,|NVRM: Xid (*): 176,",
      {"The link between a GPU and its host had an error: PCIe (Xid 167: fatal timeout, 176: many corrected errors), or "
       "C2C to the CPU of a superchip (121, 159, 173). Copies and GPUDirect RDMA over this link are slow or fail. ",
-      {Work::in_machine, "Power the node off and on; reseat the GPU or its riser if PCIe errors recur."}},
+      {Work::in_machine, "Power-cycle the node; reseat the GPU or its riser if PCIe errors recur."}},
      "fabric-agentctl check --only aer,pcie; nvidia-smi -q | grep -A 12 -i 'GPU Link'",
      kXid},
     {"gpu-program", software,
@@ -228,7 +228,7 @@ constexpr LineMessage kGpuRows[] = {
      {"The firmware on the GPU (VBIOS: GFW; FSP, GSP) did not finish its boot or does not answer, so that the driver "
       "cannot initialize the GPU and nvidia-smi does not show it: the GPU is in a bad state, its power or its PCIe "
       "slot is faulty, the firmware hangs, or the VBIOS does not fit this driver. ",
-      {Work::in_machine, "Power the node off and on (cold boot). "},
+      {Work::in_machine, "Power-cycle the node (cold boot). "},
       "Update the VBIOS and the driver, with firmware files of one version",
       {Work::in_machine, "; check power and seat of the GPU, and replace it if the error stays"},
       "."},

@@ -119,7 +119,7 @@ constexpr LineMessage kKernelRows[] = {
      "Unable to change power state from *device inaccessible|: not ready *; giving up",
      {"The device does not answer on PCIe: it has fallen off the bus, or did not come back after a reset or a sleep "
       "state (D3; runtime power management can be switched off: amdgpu.runpm=0, pcie_port_pm=off). ",
-      {Work::in_machine, "Power the node off and on; reseat the device if it recurs."}},
+      {Work::in_machine, "Power-cycle the node; reseat the device if it recurs."}},
      "lspci -tv; fabric-agentctl check --only pcie,aer,pci-power",
      "Linux drivers/pci/pci.c"},
     {"pcie-power-fault", host, "Slot(*: Power fault",

@@ -462,7 +462,7 @@ TEST(LogLines, EveryConsequenceHasCausesInTheTables) {
 TEST(LogLines, WorkThatEndsJobsIsMarked) {
   for (const LineMessage& message : messages())
     for (const StepRow& step : message.meaning)
-      for (const char* order : {". Reset the ", ". Reload ", ". Reboot", "ower the node off and on", "or reboot"})
+      for (const char* order : {". Reset the ", ". Reload ", ". Reboot", "ower-cycle the node", "or reboot"})
         EXPECT_TRUE(has_any(step.work, Work::ends_jobs) || !has(". " + std::string(step.text), order))
             << message.id << ": " << order;
 }

@@ -593,8 +593,19 @@ TEST(RdmaSoftware, AContainerWithoutAnyDeviceFile) {
   EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()})) << "/dev of a captured host";
   tree.file("proc/1/comm", "sleep\n");
   EXPECT_TRUE(host::lacks_verbs(Kernel{.root = tree.root()}));
+  // A capture without the question does not know.
+  const auto tape = [](auto answer) {
+    auto out = std::make_shared<Tape>(true);
+    if constexpr (!std::is_same_v<decltype(answer), std::nullptr_t>)
+      out->note(Ask::query, "mode of /dev/infiniband/uverbs0", answer);
+    return out;
+  };
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root(), .tape = tape(nullptr)}));
+  EXPECT_TRUE(host::lacks_verbs(Kernel{.root = tree.root(), .tape = tape(error(ENOENT, "/dev/infiniband/uverbs0"))}));
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root(), .tape = tape(error(EMFILE, "/dev/infiniband/uverbs0"))}));
   tree.file("dev/infiniband/uverbs0", "");
   EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()}));
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root(), .tape = tape(nullptr)})) << "a tree that was put together";
 }
 
 TEST(RdmaSoftware, NothingHasLoadedTheModuleForVerbs) {
