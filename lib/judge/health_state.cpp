@@ -54,7 +54,7 @@ Result<std::vector<Ack>> load_acks(const Root& root) {
   return std::move(*acks).value_or(std::vector<Ack>{});
 }
 
-// Keeps the members that this release does not know: of the file, and of each acknowledgement that stays.
+// Keeps the members that this release does not know, in the file and in each acknowledgement that stays.
 Result<void> save_acks(const std::string& directory, const std::vector<Ack>& acks) {
   const auto root = Root::open(directory);
   if (!root) return root.error();

@@ -514,7 +514,8 @@ constexpr Rule kPreFecBer{
         "code words by corrected symbols (mlx5 since Linux 6.18, bnxt_en since 7.0), code words near the limit are "
         "counted too: they "
         "show bursts of errors, which the ratio of bits hides. A CMIS module with Versatile Diagnostics Monitoring "
-        "(VDM) measures the damaged bits that reach it from the cable and from the NIC: they tell the two sides apart.",
+        "(VDM) measures the damaged bits that reach it from the cable and from the NIC, which distinguishes the two "
+        "sides.",
     .inspect = "ethtool -I --show-fec NETDEV; mlxlink -d ADDRESS -c -e",
     .fix = "Clean and reseat the connectors, then replace the cable while no job runs.",
     .windows = kPreFecBerWindows,

@@ -291,7 +291,7 @@ Result<std::optional<Inventory>> load_inventory(const Root& root) {
 Result<void> save_inventory(const std::string& directory, const Inventory& inventory) {
   const auto root = Root::open(directory);
   if (!root) return root.error();
-  // A damaged file is written over: what it had is taken from the machine again.
+  // A damaged file is written over, and its parts are taken from the machine again.
   if (const auto present = load_inventory(*root); !present && present.error().code == kNewerFormat)
     return error(kNewerFormat,
                  present.error().what + "; install that release again, or move the file away: /" + kInventoryFile);

@@ -54,7 +54,7 @@ struct Services {
   std::vector<std::string> unread;  // "limits of slurmd (pid 812): ... (EACCES)"
 };
 // The services that start jobs: unit files, running processes and their limits. Leaves out processes in containers,
-// which have the container's limits; in a container its process 1 stands for all (kContainer). Reads the name of every
+// which have the container's limits; in a container its process 1 represents all (kContainer). Reads the name of every
 // process once.
 Services read_services(const Root& root);
 

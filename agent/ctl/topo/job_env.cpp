@@ -449,7 +449,7 @@ bool are_declared_planes(const TopoView& view, const Pair& pair) {
   return planes.size() == pair.nics.size() && !planes.contains("");
 }
 
-// NCCL takes the functions of one bus for one NIC: of their addresses it compares domain and bus alone, as is right for
+// NCCL takes the functions of one bus for one NIC: it compares only domain and bus of their addresses, as is right for
 // virtual functions of one card (NCCL_IB_MERGE_VFS, on by default; ncclIbGetPciPath() in src/transport/net_ib). In a
 // virtual machine cards of their own may be on one bus.
 void add_nccl_functions(EnvFile& out, const TopoView& view, const JobPorts& job) {

@@ -161,7 +161,7 @@ std::string soft_iwarp(const TopoView& view) {
   return {};
 }
 
-// In a container that sees the devices of the whole host, its own of these NICs: those that a program here can open.
+// In a container that sees the devices of the whole host, the NICs among these that a program here can open.
 std::vector<size_t> nics_of_container(const Node& node, std::vector<size_t> nics) {
   std::erase_if(nics, [&](size_t nic) {
     const auto ports = endpoints_of(node, node.topology.nics[nic]);

@@ -26,8 +26,8 @@ struct TopoView {
 // `node` and `policy` must outlive the view. `wall`: seconds since 1970, by which suppressions end; 0: unknown.
 TopoView topo_view(const Node& node, const Policy* policy = nullptr, std::string bootstrap = {}, int64_t wall = 0);
 
-// Whether the PCIe switches above the GPUs are hidden: is_flattened(), if the GPUs are below switches at all. Those of
-// a Grace module are beside their CPU, and the NICs of the CPU are the nearest.
+// Whether the PCIe switches above the GPUs are hidden: is_flattened(), if the GPUs are below switches at all. The
+// switches of a Grace module are beside their CPU, and the NICs of the CPU are the nearest.
 bool hides_switches(const Topology& topology);
 
 // Limits of the classes and differences from nvidia-smi: a hypervisor that hides the PCIe tree, unknown NUMA nodes,

@@ -101,8 +101,8 @@ Kept service_process(const std::string& text) {
   return std::string(trim(text)) + "\n";
 }
 
-// If the file of process 1 can be read, no process is hidden. Its name and that of process 2 tell a container from a
-// host.
+// If the file of process 1 can be read, no process is hidden. Its name and that of process 2 distinguish a container
+// from a host.
 Kept first_process(const std::string& text) {
   if (Kept service = service_process(text)) return service;
   return host::may_begin_container(trim(text)) ? "process\n" : "init\n";

@@ -56,7 +56,7 @@ constexpr Condition kConditions[] = {
                "memory|^slow|performance|corrupt|abort|fatal|giving up|gave up|exceeded|not "
                "exist|[failed]|uncorrect|^ecc|^xid|fallen off|hardware"}},
 
-    // An offload of a netdev. What RDMA needs is worth a look.
+    // An offload of a netdev. A feature that RDMA needs is worth a look.
     {"says-feature-off",
      none,
      "^disabling *not supported|^disabling *unsupported|^dropping *feature",
@@ -105,7 +105,7 @@ constexpr Condition kConditions[] = {
       "and dust, and at the temperature of the other parts."},
      true},
 
-    // The end of a program or a connection: what is not freed then is freed with the process.
+    // The end of a program or a connection. Objects that are left are freed with the process.
     {"says-teardown",
      unknown,
      "graceful shutdown|during shutdown|at shutdown|on shutdown|during teardown|during finaliz|during cleanup|during "
@@ -233,8 +233,8 @@ constexpr Condition kConditions[] = {
      "re-registered|reregistered|stale-generation|stale generation|has restarted|was restarted since|restarted "
      "since|new "
      "incarnation|old incarnation|stale incarnation|newer generation|older generation|different incarnation",
-     {"The message says that the other end has restarted or registered anew, and what this process knows of it "
-      "(addresses, keys, requests) is of the time before. Make the connection or the request again, and look in the "
+     {"The message says that the other end has restarted or registered again, and the addresses, keys and requests "
+      "that this process has of it are not valid any more. Make the connection or the request again, and look in the "
       "log of the other end why it restarted."},
      false,
      // Not an end of a connection.

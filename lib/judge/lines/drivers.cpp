@@ -419,7 +419,7 @@ constexpr LineMessage kDriverRows[] = {
      "FW STALL Detected|bnxt_en*cmdq[0x*timedout (",
      {"The firmware of the NIC does not answer the commands of bnxt_re. ",
       {Work::in_machine, "Power-cycle the node. "},
-      "Update the firmware; if nobody uses RDMA on this NIC, blacklist bnxt_re (modprobe.d(5))."},
+      "Update the firmware; if RDMA is not used on this NIC, blacklist bnxt_re (modprobe.d(5))."},
      kReporter,
      "Linux drivers/infiniband/hw/bnxt_re/qplib_rcfw.c"},
     {"bnxt-pause-storm", host, "bnxt_en*Pause Storm detected",

@@ -128,7 +128,7 @@ bool is_level(std::string_view word) {
   return contains(kLevels, lower(word));
 }
 
-// What has a number in a line: the word for it, and its name in our text.
+// An object with a number in a line: the word for it, and its name in our text.
 struct NumberedWord {
   std::string_view word, name;
 };

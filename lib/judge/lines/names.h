@@ -22,7 +22,7 @@ struct Named {
   std::string peer_lid;                // "LID 12"; empty: not named, or a LID of this node
   std::vector<std::string> elsewhere;  // devices, local GIDs and LIDs that this node does not have: "device mlx5_9"
   std::vector<std::string> devices_elsewhere;  // the devices among them: "mlx5_9"
-  std::vector<std::string> pci;                // PCI addresses that are no port of this node, as the line has them
+  std::vector<std::string> pci;  // PCI addresses that belong to no port of this node, as the line has them
 };
 Named names_in(std::string_view line, const Node& node, const PortsByLid& lids = {});
 

@@ -293,7 +293,7 @@ constexpr LineMessage kRows[] = {
      "iblinkinfo; ibqueryerrors; smpquery -D nodeinfo PATH", "OpenSM opensm/osm_sm_mad_ctrl.c"},
     {"opensm-dead-end", network, "pr_rcv_*Dead end path|Dead end path on switch",
      "The tables of the switch that the line names have no way to the LID: the routing of the subnet is not complete, "
-     "mostly after a link or switch was lost or while OpenSM calculates it anew. The path between two nodes does not "
+     "mostly after a link or switch was lost or while OpenSM calculates it again. The path between two nodes does not "
      "exist until then. Look at the links of this switch, and whether OpenSM ends its sweep (SUBNET UP).",
      "iblinkinfo; ibroute LID; grep -E 'SUBNET UP|ERR' /var/log/opensm.log", "OpenSM opensm/osm_sa_path_record.c"},
     {"opensm-sa-request", software,

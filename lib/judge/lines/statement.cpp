@@ -10,7 +10,8 @@ namespace {
 
 using enum FaultLocation;
 
-// What is switched off, missing or slow may be the fault that is looked for; the words of a state prove nothing then.
+// A part that is switched off, missing or slow may be the fault that is looked for; the words of a state prove nothing
+// then.
 constexpr std::string_view kDoubtful =
     "fail|error|^err|^not |n't |^no |^down$|^without|^lost|^missing|^slow|degrad|^unable|cannot|disabl|^off$|removed|"
     "timeout|^retry|retries|attempt|^zero|(null)|^none|unknown|^stop|expired|^kill|exit|denied|^drop|exceed|warn|"
@@ -25,7 +26,7 @@ constexpr std::string_view kFaults =
     "node reboot required|recovery action|pending retirement|pending remap|thermal slowdown|^using *socket|^using tcp ";
 
 // A mark of information says more than doubtful words. The narrow ones first. A reset or a clean-up has a reason before
-// it, whoever prints it.
+// it, independent of the program that prints it.
 constexpr Condition kStatements[] = {
     {"states-recovery",
      unknown,
@@ -36,8 +37,8 @@ constexpr Condition kStatements[] = {
      "dump|recovery is not permitted|^health work*not permitted|"
      "tear down|tearing down|^start*teardown|^quiesc|^halting|^reinit|^re-init|^restarting|^rebooting|^rolling back",
      {"The message says that the driver or the program resets, restarts, recovers or cleans up a part, or saves its "
-      "state for a report. That is a consequence: an error, a request or a reset before it is the cause, and what was "
-      "open on the part, such as RDMA connections, is lost. Look at the lines before this one, of the same device."}},
+      "state for a report. That is a consequence: an error, a request or a reset before it is the cause, and its "
+      "connections, such as those of RDMA, are lost. Look at the lines before this one, of the same device."}},
 
     {"states-later",
      none,

@@ -15,7 +15,7 @@ bool has_words_of_fault(const LogLine& line);
 // The first that applies; nullptr: none.
 const Condition* statement_of(const LogLine& line);
 
-// Whoever would be the printer of this line if it reported an error: a line without a mark has the same driver or
+// The printer of this line if it reported an error: a line without a mark has the same driver or
 // library. nullptr: none is known.
 const LineMessage* printer_of(LogLine line);
 
