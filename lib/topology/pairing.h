@@ -33,7 +33,7 @@ Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics);
 
 // NICs in slots of the CPU, paired with GPUs that have none on their switch, where two thirds of the GPUs or more have.
 // Each is such a GPU's own NIC in the wrong slot, or has another purpose (storage) while the GPU's own is lost: only an
-// inventory tells them apart.
+// inventory decides which.
 std::vector<size_t> doubtful_nics(const Topology& topology, const Pairing& pairing);
 
 // The pairing with only the NICs in `usable`: a GPU keeps its other NICs, and one that has lost all of its own shares

@@ -131,7 +131,7 @@ const Condition* statement_of(const LogLine& line) {
     return out;
   }();
   if (is_of_environment(line)) return nullptr;
-  const bool is_other = is_of_other_program(line);  // a reset of it is none of a NIC or a GPU
+  const bool is_other = is_of_other_program(line);  // its reset is not that of a NIC or a GPU
   const LetterGroups groups(line.small);
   const bool is_marked = line.severity == Severity::informational, is_fault = has_words_of_fault(line);
   for (size_t at = 0; at < lists.size(); ++at)
