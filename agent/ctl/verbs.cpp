@@ -7,7 +7,7 @@
 
 namespace fabric::ctl {
 
-// Each is defined in the file of its verb in verbs/ or topo/.
+// Each function is defined in the file of its verb in verbs/ or topo/.
 Run run_check, run_diagnose, run_ack, run_plan, run_apply, run_confirm, run_restore, run_counters, run_selftest,
     run_status, run_inventory, run_show, run_neighbors, run_topo, run_capture, run_config, run_explain, run_help;
 

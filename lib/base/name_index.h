@@ -6,7 +6,8 @@
 
 namespace fabric {
 
-// The rows of a table, which must outlive the index, by the name in `name`. Of equal names the first row counts.
+// The rows of a table, which must outlive the index, by the name in `name`. If rows have the same name, the first one
+// counts.
 template <class Row>
 class NameIndex {
  public:

@@ -74,8 +74,8 @@ struct NaturalLess {
 
 // "1 part", "2 parts"
 std::string counted(size_t count, std::string_view noun);
-// The same of a plural, with the number as text: "1 link down", "2 link downs". Its first word with "s" at the end is
-// the noun.
+// Like the function above, of a plural and with the number as text: "1 link down", "2 link downs". Its first word with
+// "s" at the end is the noun.
 std::string amount_text(const std::string& number, std::string_view plural);
 
 // Puts `to` in place of each `from`. A `from` that `to` contains is not replaced again.

@@ -72,9 +72,9 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
 void allow_front_end(Record& record, const Port& port);
 // True for a port of allow_front_end().
 bool allows_front_end(const Record& record, const Port& port);
-// Which of the previous settings a process restores. Several processes restore the settings of one record, one after
-// the other under the lock, in any order: agentd has CAP_NET_ADMIN, fabric-agent-pci.service CAP_SYS_ADMIN, the guard
-// and fabric-agentctl have what their user has.
+// The previous settings that a process restores. Several processes restore the settings of one record, one after the
+// other under the lock, in any order: agentd has CAP_NET_ADMIN, fabric-agent-pci.service CAP_SYS_ADMIN, the guard and
+// fabric-agentctl have what their user has.
 enum class Share : uint8_t {
   all,        // whatever the kernel permits this process
   sys_admin,  // only what requires CAP_SYS_ADMIN: MRRS, and sysctls with Sysctl::sys_admin

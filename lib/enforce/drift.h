@@ -46,7 +46,7 @@ class Drift {
   void clear(ConflictRule rule, std::chrono::milliseconds reread);
 
  private:
-  // What happens to a setting.
+  // The state of a setting.
   enum class State : uint8_t {
     unseen,    // it has not been in sync yet: a write is no repair
     kept,      // it was in sync: a write is a repair

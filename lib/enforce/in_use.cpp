@@ -146,7 +146,8 @@ class RouteHolds {
     return std::move(*last).value_or(HeldPorts{});
   }
 
-  // What the agent before this one has written. A read that fails (EMFILE, EIO) is repeated when a port is asked for.
+  // Reads what the agent before this one has written. A read that fails (EMFILE, EIO) is repeated when a port is asked
+  // for.
   void read_as_next_agent() {
     auto last = load();
     if (!last) {

@@ -11,7 +11,8 @@
 
 namespace fabric::qos {
 
-// Who uses a port. An entry with front_end = true says that the port is for a default route and for forwarding.
+// The kind of user of a port. An entry with front_end = true says that the port is for a default route and for
+// forwarding.
 enum class UseKind : uint8_t {
   work,           // a job, a guest, a session: anything that is not named below; or nothing
   default_route,  // the machine's default route alone

@@ -169,7 +169,7 @@ SuspectProcess writer_of(SettingId id, const std::vector<Candidate>& candidates)
   }
   if (writer == nullptr) return {};
   SuspectProcess process = writer->process;
-  // It has a socket for rtnetlink, or for generic netlink, and what it writes there is not known.
+  // The process has a socket for rtnetlink, or for generic netlink, and its writes there are not known.
   if (!is_known(writer->program)) process.name.insert(0, "possibly ");
   return process;
 }

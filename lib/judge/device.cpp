@@ -362,8 +362,9 @@ constexpr Rule kRdmaTransport{
     .group = group::device,
     .title = "GPU jobs cannot use the transport of an RDMA device",
     .meaning =
-        "NCCL, NVSHMEM and UCX connect queue pairs by verbs alone, which InfiniBand and RoCE allow. Those of iWARP are "
-        "connected by rdma_cm, and usNIC has no connections: jobs use TCP sockets there. Reported if the port would "
+        "NCCL, NVSHMEM and UCX connect queue pairs by verbs alone, which InfiniBand and RoCE allow. Queue pairs of "
+        "iWARP are connected by rdma_cm, and usNIC has no connections: jobs use TCP sockets there. Reported if the "
+        "port would "
         "serve GPUs, and its NIC can change from iWARP to RoCE; listed else, and of software devices (rxe), which do "
         "RoCE by the CPUs.",
     .inspect = "cat /sys/class/infiniband/*/node_type; devlink dev param show",

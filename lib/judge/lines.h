@@ -23,8 +23,8 @@ inline constexpr std::string_view kNoErrno = "none";
 // A consequence is not a cause of its own. If the log has a cause of the same family(), it is shown there.
 enum class Role : uint8_t { cause, consequence };
 
-// Who prints the lines of a component, as far as words, errnos and verbs mean another thing with it (condition.h).
-// Several at once.
+// The kinds of programs that print the lines of a component, where words, errnos and verbs mean another thing with them
+// (condition.h). A component may have several.
 enum class Printer : uint16_t {
   other = 0,
   nic_driver = 1 << 0,   // of the kernel

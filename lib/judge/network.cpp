@@ -988,8 +988,8 @@ Fix fix_of_partition(const Port& port, uint16_t partition) {
          ", then reload it: pkill -HUP opensm. With UFM: the partition's members. Verify: grep . " + file + "/pkeys/*";
 }
 
-// Which place of the table a job uses is its own choice (NCCL_IB_PKEY: the first; UCX: the first with full membership).
-// A port that serves no GPU may be a limited member on purpose: a client of storage servers.
+// A job chooses its place in the table (NCCL_IB_PKEY: the first; UCX: the first with full membership). A port that
+// serves no GPU may be a limited member on purpose: a client of storage servers.
 std::optional<Finding> ask_partition(const View& view, const Port& port) {
   const auto* keys = find_in(view.now.network.pkeys, port.id());
   if (keys == nullptr || port.link_layer != LinkLayer::infiniband || !is_active(port) || !serves_jobs(view.now, port) ||

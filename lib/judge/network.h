@@ -45,7 +45,8 @@ struct Ipv6Note {
 };
 Ipv6Note note_on_ipv6(const View& view, const Port& port);
 
-// Which program gives the port its addresses: "On Oracle Cloud, ... ", in a pod that of its network. Empty: unknown.
+// The program that gives the port its addresses: "On Oracle Cloud, ... "; in a pod, that of the pod's network. Empty:
+// unknown.
 std::string source_of_addresses(const Node& node, const Port& port);
 
 bool is_ipv4(const Gid& gid);

@@ -16,7 +16,7 @@ std::optional<std::string> why_unused(const View& view, const Port& port);
 
 // The finding of the rule port-state about a port; nullopt: it is not judged, or in order.
 std::optional<Finding> port_state_fault(const View& view, const Port& port);
-// What to do about the state of the port or function; empty if it has no fault.
+// The fix for the state of the port or function; empty if it has no fault.
 Fix fix_of_state(const View& view, const Port& port);
 
 // How to give a port of an NVIDIA NIC the link layer.

@@ -268,7 +268,7 @@ std::string counts_text(const Report& report, bool with_ok) {
   return text;
 }
 
-// What could not be read of the machine, and not of one port.
+// The parts of the machine that could not be read; Port::unread has those of a port.
 static std::vector<std::string> unseen_of_machine(const Node& node) {
   std::vector<std::string> out;
   if (!node.topology_unread.empty()) out.push_back("GPUs and NICs: " + node.topology_unread);

@@ -56,7 +56,7 @@ struct Finding {
   // The names of the subject that its texts may contain: netdev, PCI address, port, RDMA device; each may be empty.
   // Findings that differ only in them are one in a text. Empty: no port.
   std::vector<std::string> names{};
-  // What else its texts name that findings of the same fault differ in: "GPU0 and mlx5_0" of a switch port.
+  // Further names in its texts by which findings of the same fault differ: "GPU0 and mlx5_0" of a switch port.
   std::string about{};
   // The ports at fault, if the subject is not a port: the planes that a GPU has lost. Alerts relate them by their
   // switch.
@@ -120,10 +120,9 @@ struct FindingGroup {
   const Finding* finding = nullptr;  // the first; points into the report
   std::vector<std::string> ids, subjects;
   std::string expected{};  // of the first; empty: what could not be read should be one value here and another there
-  // What was observed of each subject and since when, "mlx5_0/1: 12 drops, since TIME"; empty: the same of all, as
-  // of the first.
+  // The observation of each subject and its start, "mlx5_0/1: 12 drops, since TIME"; empty: all have that of the first.
   std::vector<std::string> observed{};
-  // In place of the first subject's netdev or address in the texts, and of Finding::about: the others'.
+  // The netdevs, addresses and Finding::about of the other subjects: the texts have those of the first.
   std::vector<std::string> likewise{};
 };
 // The groups of the findings that are listed, in the report's order: those that are not ok come first. The silenced

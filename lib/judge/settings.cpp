@@ -38,7 +38,7 @@ RuleResult result_of(const Change& change, const std::string& meaning, bool enfo
       // differs.
       const Status status = enforced ? Status::warning : setting.severity;
       if (!change.detail.empty()) {
-        // What a person has to correct, and what ends by itself.
+        // The waits that end by themselves; a person has to correct the others.
         constexpr WaitsFor kEnd[]{WaitsFor::idle_port, WaitsFor::maintenance, WaitsFor::other_setting,
                                   WaitsFor::confirmation};
         std::string next = "Correct this cause first";
@@ -80,8 +80,8 @@ Finding unreadable(const Port& port, const std::string& wanted, const std::strin
              "Run the check as root on the machine itself. See journalctl -k.");
 }
 
-// What the difference means on this port. The notification point of DCQCN is a switch of the port that has a file for
-// each priority: NVIDIA's NICs send CNPs while one of them is on (NVIDIA, "HowTo Configure DCQCN").
+// The meaning of the difference on this port. The notification point of DCQCN is a switch of the port that has a file
+// for each priority: NVIDIA's NICs send CNPs while one of them is on (NVIDIA, "HowTo Configure DCQCN").
 std::string meaning_on(const Port& port, const Setting& setting) {
   if (setting.id != SettingId::ecn_np || !port.qos.ecn_np || port.qos.ecn_np->bits == 0) return setting.meaning();
   return "The notification point is on for other priorities than the policy wants. NVIDIA's NICs answer ECN marks of "

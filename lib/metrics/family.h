@@ -67,7 +67,7 @@ class FamilySet {
     std::vector<Series> series;
   };
   [[nodiscard]] const std::vector<SeriesFamily>& list() const { return families_; }
-  // As on the page: device="mlx5_0",port="1".
+  // As the page shows them: device="mlx5_0",port="1".
   [[nodiscard]] std::string_view labels(const Series& series) const {
     return std::string_view(labels_).substr(series.begin, series.size);
   }

@@ -104,7 +104,7 @@ inline constexpr Metric kPcieErrors{
 
 constexpr auto pointers_to(const auto&... metrics) { return std::array{&metrics...}; }
 
-// All of them, in the order of the manual page.
+// All metrics of this file, in the order of the manual page.
 inline constexpr auto kTelemetry = pointers_to(
     kLinkDownReason, kFecMode, kFecLaneBits, kFecLaneCorrected, kFecLaneUncorrectable, kFecNearLimit, kFecWords,
     kModuleInfo, kModuleState, kModuleLength, kModuleTemperature, kModuleVoltage, kModuleRxPower, kModuleTxPower,

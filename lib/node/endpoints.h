@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ports of a NIC: its board, and the endpoints of RDMA connections. Those of a NIC whose physical function has none
-// are behind the uplink of an E-Switch in switchdev mode.
+// The ports of a NIC: its board, and the endpoints of RDMA connections. If the physical function of a NIC has no
+// endpoint, its endpoints are behind the uplink of an E-Switch in switchdev mode.
 #pragma once
 
 #include <span>
@@ -36,9 +36,9 @@ bool belongs_elsewhere(const Node& node, const Port& port);
 bool sends_by_its_netdev(const Node& node, const Port& port);
 
 // Whether jobs on this machine are expected to use the port, so that its GIDs, MTU and state must be in order: all
-// endpoints but the virtual functions and subfunctions of a host, which may be waiting for a guest or a pod. Those
-// count if the uplink of their E-Switch is no endpoint, or if they have a routable RoCE v2 GID here. No port counts
-// that belongs to another network namespace.
+// endpoints but the virtual functions and subfunctions of a host, which may be waiting for a guest or a pod. Such a
+// function counts if the uplink of its E-Switch is no endpoint, or if it has a routable RoCE v2 GID here. No port
+// counts that belongs to another network namespace.
 bool serves_jobs(const Node& node, const Port& port);
 
 // The board of a NIC: cards of one board have the same number of ports, and reach the same rate.

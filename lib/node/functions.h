@@ -36,8 +36,8 @@ namespace scanning {
 
 struct Context;
 
-// Reads those of the physical functions that have an RDMA port here. A function without virtual ones costs one file.
-// What fails for one is in the port's Port::unread.
+// Reads the functions of each physical function that has an RDMA port here. A function without virtual ones costs one
+// file. If a read fails, Port::unread of the port says so.
 void read_functions(const Context& context, std::vector<Port>& ports, PhysicalFunctions& out);
 
 }  // namespace scanning

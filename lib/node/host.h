@@ -103,7 +103,7 @@ struct VerbsLibrary {
 inline constexpr const char* kMadModule = "ib_umad";  // the devices for management datagrams
 
 // Why a module for RDMA is not loaded: a line of modprobe.d(5), a parameter of the kernel, or a kernel without this
-// module. Of kMadModule also that nothing has loaded it.
+// module. For kMadModule, also that nothing has loaded it.
 struct ModuleRule {
   std::string module;    // "ionic_rdma"
   std::string text;      // "blacklist ionic_rdma", "not loaded"; empty: the kernel has no such module

@@ -60,7 +60,7 @@ namespace scanning {
 struct Context;
 
 // Addresses, routes, ARP settings of the netdevs of these ports and of their GIDs, the P_Keys and LIDs of the ports,
-// and the limits of their virtual functions. What fails for one port is in its Port::unread.
+// and the limits of their virtual functions. If a read fails for one port, its Port::unread says so.
 void read_network(Context& context, std::vector<Port>& ports, Network& network);
 // Fills Node::neighbors, the other ends of the cables of node.ports, and their largest frame in node.network.
 void read_neighbors(Context& context, Node& node);

@@ -89,8 +89,8 @@ std::vector<Originals::const_iterator> absent_originals(const Originals& origina
 Result<std::string> set_originals_aside(const std::string& directory);
 
 // Adds the port's entry, or its missing settings, and makes it durable: a saved original is never replaced. Bonds and
-// their members save their own settings only. Of a port with a self-test that has not ended, the settings from before
-// it are saved. `bond`: qos::bond_above() the port.
+// their members save their own settings only. If a self-test of the port has not ended, the settings from before it are
+// saved. `bond`: qos::bond_above() the port.
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before,
                            const std::string& bond = {});
 

@@ -47,8 +47,8 @@ enum class FunctionRole : uint8_t {
   data_direct,         // a second function of a NIC, for its DMA to GPUs (ConnectX-8)
 };
 
-// A function with more lanes manages no NVLink switches. Of three or four lanes the VPD decides, which only root can
-// read.
+// A function with more lanes manages no NVLink switches. The VPD, which only root can read, decides about three and
+// four lanes.
 inline constexpr unsigned kMostLanesOfManagement = 4;
 
 // NVIDIA's driver gives these neither peer-to-peer transfers nor GPUDirect RDMA.

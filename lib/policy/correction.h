@@ -45,7 +45,7 @@ Values shares(const Json& written);  // "2%"
 Values marks(const Json& written);
 Values fabrics(const Json& written);  // { kind = "lossy" }, "lossy"
 Values limits(const Json& written);   // a number, or "never"
-// One of `known`. `others`: other names of them, in lower case without signs.
+// The words of `known` that `written` may stand for. `others`: their other names, in lower case without signs.
 using OtherName = std::pair<std::string_view, std::string_view>;
 Values known_words(const Json& written, std::span<const std::string_view> known,
                    std::span<const OtherName> others = {});

@@ -87,8 +87,8 @@ class Hiding {
   // The keys below [rules] whose texts are words, times and dates; that of `reason` is a person's.
   static constexpr std::string_view kOfRules[]{"severity", "warning", "critical",   "window",      "confirm",
                                                "clear",    "until",   "boot_grace", "reload_grace"};
-  // What the names on the path are: tables only; those below [rules], which are shown; with a key; with an unknown name
-  // before any key.
+  // The names on the path: tables only; those below [rules], which are shown; with a key; with an unknown name before
+  // any key.
   enum class Path : uint8_t { tables, rules, known, unknown };
   struct OpenTable {
     char close;

@@ -71,15 +71,15 @@ struct PortPolicy {
 
 // The DSCP of RoCE data as a traffic class byte: DSCP x 4, and ECT(0) (RFC 3168), so that switches can mark.
 constexpr unsigned traffic_class_of(unsigned dscp) { return dscp << 2U | 2U; }
-// That of a DSCP with PFC in the map: of 26 if it has PFC, the example of most vendors, else of the first. nullopt:
-// none has PFC.
+// The traffic class with a DSCP that has PFC in the map: DSCP 26, the example of most vendors, if it has PFC, else the
+// first. nullopt: none has PFC.
 std::optional<unsigned> roce_traffic_class(const DscpMap& map, PrioSet pfc);
-// By the entry; a byte of its own may be without ECT(0). nullopt: the entry has none.
+// The traffic class that the entry sets; a byte written there may be without ECT(0). nullopt: the entry has none.
 std::optional<unsigned> roce_traffic_class(const PortPolicy& entry);
 // RoCE's priorities by the entry: those with PFC, and on a lossy fabric that of traffic.
 PrioSet roce_priorities(const PortPolicy& entry);
 
-// It is a conflict if another writer changes a setting `rounds` times within `window`.
+// A conflict: another writer changes a setting `rounds` times within `window`.
 struct ConflictRule {
   unsigned rounds = 5;
   std::chrono::milliseconds window{60'000};

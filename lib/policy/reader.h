@@ -103,8 +103,8 @@ struct PatternDoubt {
 // Nullopt if it can match. Names of devices have neither commas nor blanks, and a pattern is as in glob(7), not a
 // regular expression.
 std::optional<PatternDoubt> pattern_doubt(std::string_view key, const std::string& pattern);
-// Warns of each pattern of the key that `find` doubts. What to write is the whole value of the key: the patterns that
-// can match stay in it, and none is written that would be doubted again.
+// Warns of each pattern of the key that `find` doubts. The correction is the whole value of the key: the patterns that
+// can match stay in it, and no pattern in it would be doubted again.
 using FindDoubt = std::function<std::optional<PatternDoubt>(const std::string& pattern)>;
 void warn_of_patterns(ConfigReader& reader, const toml::node& node, std::string_view section, std::string_view key,
                       const std::vector<std::string>& patterns, const FindDoubt& find);

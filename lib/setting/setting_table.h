@@ -171,10 +171,10 @@ struct Setting {
   Status severity;
   std::string_view title, effect;
   // The range of a number that an operator may set, and its unit. Ranges of the DCQCN parameters are from NVIDIA "DCQCN
-  // CC Parameters", else the width of the field in mstflint's tools_open_roce_cc_ecn. Those of Broadcom's NICs are the
-  // widths of the fields of struct cmdq_modify_roce_cc (Linux 6.12, infiniband/hw/bnxt_re/roce_hsi.h). Broadcom's
-  // comments on these fields (FreeBSD, sys/dev/bnxt/bnxt_en/hsi_struct_def.h) give g and num_phases_per_state, a byte
-  // each, no smaller range; the limit of 15 is that of time_per_phase.
+  // CC Parameters", else the width of the field in mstflint's tools_open_roce_cc_ecn. The ranges for Broadcom's NICs
+  // are the widths of the fields of struct cmdq_modify_roce_cc (Linux 6.12, infiniband/hw/bnxt_re/roce_hsi.h).
+  // Broadcom's comments on these fields (FreeBSD, sys/dev/bnxt/bnxt_en/hsi_struct_def.h) give g and
+  // num_phases_per_state, a byte each, no smaller range; the limit of 15 is that of time_per_phase.
   uint32_t min = 0, max = UINT32_MAX;
   std::string_view unit{};
   uint32_t example = 0;  // an example of a number, for the error text; 0: min

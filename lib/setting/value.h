@@ -29,7 +29,7 @@ struct PrioSet {
 // One small number per priority, or per traffic class.
 using Eight = std::array<uint8_t, kPriorities>;
 
-// Which header field decides the priority of a received frame.
+// The header field that decides the priority of a received frame.
 enum class Trust : uint8_t { dscp, pcp };
 template <>
 inline constexpr std::string_view kEnumWords<Trust>[] { "dscp", "pcp" };

@@ -26,9 +26,9 @@ struct Pairing {
 // Gives each GPU NICs of its nearest class among `nics`, as many as possible if every GPU gets equally many of its own.
 // The pairing is fair: no NIC serves two GPUs while a NIC of the same class to one of them serves none, and loads are
 // as equal as possible. A NIC that is nearest to no GPU counts as near to the GPUs on its switches that would share
-// theirs. Of the fair pairings, it has the fewest paths between sockets, then the fewest bridges, then
-// keeps the order of PCI addresses among GPUs with the same NICs (rails). The same input gives the same result. More
-// than 64 x 128 are paired greedily, in bounded time.
+// theirs. Among the fair pairings, this one has the fewest paths between sockets, then the fewest bridges, then keeps
+// the order of PCI addresses among GPUs with the same NICs (rails). The same input gives the same result. More than 64
+// x 128 are paired greedily, in bounded time.
 Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics);
 
 // NICs in slots of the CPU, paired with GPUs that have none on their switch, where two thirds of the GPUs or more have.

@@ -143,7 +143,7 @@ bool complete_each_other(const std::vector<Lack>& lacks, const std::map<std::str
   return false;
 }
 
-// Which parts can be in each other's slots.
+// The parts that can be in each other's slots.
 enum class Movable : uint8_t { none, nics, all };
 
 // The groups that lack a part of what most groups of their kind have: at least three groups lack nothing, and few

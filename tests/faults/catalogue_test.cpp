@@ -458,7 +458,7 @@ TEST(FixRows, OfChecksDrainBeforeTheyStopTraffic) {
     if (!rule.is_cause()) EXPECT_EQ(test::undrained_command(rule.fix.text()), "") << rule.id << ": " << rule.fix.text();
 }
 
-// What is done with hands is not for a guest, and what ends jobs comes after the drained node, or says when.
+// A step that needs hands is not for a guest. A step that ends jobs comes after the drained node, or says when.
 void expect_fitting_steps(const Finding& finding, bool is_guest) {
   bool is_idle = false;
   for (const Fix& line : finding.fix)

@@ -256,8 +256,8 @@ std::string text_of(const Finding& finding) {
   return finding.id + " " + finding.subject + " " + finding.observed + " " + finding.meaning + "\n";
 }
 
-// What a finding of the fault may name: the part, the bridges and the root bus above it, the GPUs that it serves and
-// those that serve it, the other parts of a root bus.
+// The names that a finding of the fault may contain: the part, the bridges and the root bus above it, the GPUs that it
+// serves and those that serve it, the other parts of a root bus.
 std::set<std::string> concerned(const Node& healthy, const Node& now, const Fault& fault, const Pairs& pairs) {
   std::set<std::string> out{fault.name, fault.name.substr(0, fault.name.find('/'))}, gpus;  // "mlx5_3/1", its device
   const auto add = [&](const PciDevice& device) {

@@ -205,7 +205,8 @@ std::string counters_manual() {
       ".BR fabric\\-agentd (8).\nMetrics of a device or of a PCI function have no label port.\n";
   for (const Metric* metric : metrics::kTelemetry) out += telemetry_text(*metric);
   out +=
-      ".SH COUNTERS WITHOUT A COMMON NAME\nThose of the source hw are published as\n.BR fabric_rdma_hw_counters_total "
+      ".SH COUNTERS WITHOUT A COMMON NAME\nCounters of the source hw are published as\n.BR "
+      "fabric_rdma_hw_counters_total "
       ",\nlabel counter.\n"
       "The others are recorded in captures and used by checks.\nAny statistic of the source ethtool is published as\n"
       ".BR fabric_ethtool_counters ,\nlabel counter, if ethtool in the table [exporter] of\n.BR fabric\\-agent.toml "

@@ -23,7 +23,8 @@ inline std::optional<unsigned> priority_on(const SimNic& nic, unsigned dscp) {
   return out;
 }
 
-// What protects the priority: 1 PFC, 2 a lossless buffer behind it, 4 a class without lossy priorities, 8 a share.
+// The protection of the priority, in bits: 1 PFC, 2 a lossless buffer behind it, 4 a class without lossy priorities, 8
+// a share.
 inline unsigned protection_of(const SimNic& nic, unsigned prio) {
   if ((nic.pfc.pfc_en >> prio & 1) == 0) return 0;
   unsigned out = 1;

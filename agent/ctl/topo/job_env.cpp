@@ -206,7 +206,7 @@ enum class LibfabricOnly : uint8_t { efa, slingshot };
 
 std::string name_of(LibfabricOnly fabric) { return fabric == LibfabricOnly::efa ? "EFA" : "Slingshot"; }
 
-// That of the NICs; nullopt: verbs reach theirs.
+// The libfabric provider without verbs that the job's NICs need; nullopt: verbs reach all of them.
 std::optional<LibfabricOnly> libfabric_only(const TopoView& view, const JobPorts& job) {
   for (const size_t nic : job.nics) {
     if (view.topology.nics[nic].vendor == kAmazon) return LibfabricOnly::efa;

@@ -17,7 +17,7 @@
 
 namespace fabric::ctl {
 
-// Each is defined in the file of its format.
+// Each function is defined in the file of its format.
 using Print = std::string(const TopoView& view);
 Print topo_text, topo_tree, topo_json, topo_dot, topo_svg, topo_nccl, topo_ucx, topo_nvshmem, topo_cpuset, topo_slurm,
     topo_rankfile;

@@ -123,7 +123,7 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
     const bool is_proved = message != nullptr && !message->is_component();
     return (is_proved ? drained_first(std::move(fix)) : warned_first(std::move(fix))).text();
   };
-  // Of a line without an error only who prints it, not the usual causes of the errors.
+  // A line without an error gets only the program that prints it, not the usual causes of errors.
   const auto with_printer = [&](std::string text) {
     if (found.printer == nullptr) return text;
     const std::string all = found.printer->meaning.text();

@@ -117,7 +117,7 @@ Kept unit_of_process(const std::string& text) {
   return "0::/system.slice/" + host::unit_of_cgroup(text) + "\n";  // also of a process without a unit
 }
 
-// Of the capabilities only the one for memory.
+// Keeps the namespace ids of a process, and one of its capabilities: CAP_IPC_LOCK.
 Kept process_ids(const std::string& text) {
   return lines_kept(text, [](std::string_view line) {
     if (host::has_ipc_lock(line)) return std::string_view("CapEff:\t0000000000004000");
@@ -139,7 +139,7 @@ Kept process_limits(const std::string& text) {
   return out;
 }
 
-// Of the arguments of lldpad only whether they name another configuration file. Others are not read.
+// Keeps whether the arguments of lldpad name another configuration file. No other argument is read.
 Kept lldpad_arguments(const std::string& text) { return host::names_another_file(text) ? "-f" : ""; }
 
 // "driver mlx5" of libibverbs

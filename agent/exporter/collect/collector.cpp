@@ -100,7 +100,7 @@ struct HostThread final : ReaderThread {
   void request_collectors();
   [[nodiscard]] bool has_collector_due() const;
 
-  // One of host_collectors().
+  // A member of host_collectors(), with its last result.
   struct Collected {
     explicit Collected(const HostCollector& which) : collector(which) {}
     HostCollector collector;

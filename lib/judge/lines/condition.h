@@ -54,7 +54,7 @@ struct Condition {
   Says says = Says::other;
   Complaint complaint = Complaint::with_errno;
   std::string_view error = {};  // the errno that says the same in a line without the words; empty: none
-  // What failed before is the cause, whichever component prints the line.
+  // An earlier failure is the cause, whichever component prints the line.
   bool is_consequence = false;
   std::string_view only_errors = {};  // the words mean this with one of these errnos only; empty: with any and without
 };

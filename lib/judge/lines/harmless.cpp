@@ -110,7 +110,7 @@ constexpr LineMessage kRows[] = {
      {"Information of the GPU driver at its start: it enlarges BAR1, the window on PCIe to the memory of the GPU, or "
       "leaves the size that the BIOS gave it. Harmless, no action: the GPU works. GPUDirect RDMA reaches as much GPU "
       "memory as BAR1 shows. ",
-      {Work::in_machine, "Where a job needs more, switch Above 4G Decoding and Resizable BAR on in the BIOS."}},
+      {Work::in_machine, "If a job needs more, enable Above 4G Decoding and Resizable BAR in the BIOS."}},
      "nvidia-smi -q -d MEMORY | grep -A 3 BAR1",
      "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-pci.c"},
     {"sfp-diagnostics", none, "odule address swap to access page",

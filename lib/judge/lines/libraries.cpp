@@ -106,11 +106,10 @@ constexpr LineMessage kLibraryRows[] = {
      "DOCA core linux_devx_obj.cpp, UCX src/uct/ib/mlx5"},
     {"ofi-av-insert", unknown,
      "fi_av_insert: number of addresses inserted|fi_av_insert*ailed|fi_av_insert: ret|fi_av_insert*rror",
-     "libfabric could not put the address of the peer into its table (address vector). Of the verbs provider it is an "
-     "address handle that could not be made: a GID index without a route to the peer (0 is link-local; "
-     "FI_VERBS_GID_IDX, "
-     "show_gids), or no neighbor answer. Of other providers the address is of another provider or format than this "
-     "endpoint: the same provider and version on both hosts.",
+     "libfabric could not put the address of the peer into its table (address vector). The verbs provider "
+     "could not make an address handle: a GID index without a route to the peer (0 is link-local; FI_VERBS_GID_IDX, "
+     "show_gids), or no neighbor answer. In other providers the address is of another provider or format than this "
+     "endpoint: use the same provider and version on both hosts.",
      "env | grep FI_; fi_info -l; fabric-agentctl check --only gid; ip neigh", "libfabric fi_av(3), util/pingpong.c"},
     {"ucx-devx", host,
      "mlx5dv_devx_obj_create(*failed|mlx5dv_devx_obj_modify(*failed|mlx5dv_create_cq(*failed|"

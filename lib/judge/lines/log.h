@@ -50,15 +50,15 @@ struct Found {
   // For a component or an unknown line: the first errno, and the condition that its words name.
   std::string_view error;
   const Condition* condition = nullptr;
-  // Of a line that reports no error and that no rule knows: the component whose errors it would print.
+  // If the line reports no error and no rule knows it: the component that prints it.
   const LineMessage* printer = nullptr;
   // The error line before the first one, if the message refers to it.
   std::string before;
   size_t before_number = 0;
 };
 
-// Without a message that is known: the usual cause of the component's errors. If it has several, the one that the words
-// name, or that of the errno. Words about settings, and about no fault, are more certain than the component.
+// The usual cause of the component's errors, if no message is known. If it has several, the one that the words name, or
+// that of the errno. Words about settings, and about no fault, are more certain than the component.
 FaultLocation cause_of(const Found& found);
 
 class Log {

@@ -18,9 +18,9 @@ struct Gid {
   std::string gid;     // "0000:0000:0000:0000:0000:ffff:0a01:0001"
   std::string type;    // "RoCE v2", "IB/RoCE v1"
   std::string netdev;  // may be empty
-  bool above = false;  // it is on top of the port's own netdev, in this namespace: a VLAN, whatever its name
-  // It is a tunnel (VXLAN, GENEVE): RoCE packets leave the port without the tunnel's header, so that no peer of the
-  // tunnel gets them.
+  bool above = false;  // the netdev is on top of the port's own one, in this namespace: a VLAN, whatever its name
+  // The netdev is a tunnel (VXLAN, GENEVE): RoCE packets leave the port without the tunnel's header, so that no peer of
+  // the tunnel gets them.
   bool overlay = false;
 };
 

@@ -20,7 +20,7 @@ Result<void> settle(const PortIo& io, const Qos& have);
 
 Op::Write write_dcbx, write_map, write_pfc, write_cable_length, write_buffers, write_maxrate;
 
-// None of them changes the parameters of congestion control, which are the firmware's (CONGESTION_PARAMS).
+// No operation here changes the parameters of congestion control, which are the firmware's (CONGESTION_PARAMS).
 inline constexpr auto kDcbOps = std::to_array<SettingOp>({
     {SettingId::dcbx, {write_dcbx, "en_dcbnl.c mlx5e_dcbnl_setdcbx()", kHarmless, Reach::netdev}},
     {SettingId::pause,

@@ -327,7 +327,7 @@ TEST(CaptureKept, IsTheSameWithAddresses) {
     }
 }
 
-// What the check says of the tree, and of its capture.
+// The check's results for the tree and for its capture.
 std::pair<std::string, std::string> judged(const Tree& tree, const std::string& id) {
   Tree out;
   const std::string to = out.path() + "/capture";

@@ -814,7 +814,7 @@ TEST(CtlText, StatusShowAndChanges) {
   expect_goldens("ctl_plan_verbose", [&](const Output& output) { return changes_text(all, {}, true, output); });
 }
 
-// What is accepted is the inventory of the machine itself.
+// Only the inventory of the machine itself can be accepted.
 TEST(CtlText, AnInventoryOfATreeIsNotAccepted) {
   Tree tree;
   fill(tree);

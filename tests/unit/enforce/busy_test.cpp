@@ -106,8 +106,8 @@ TEST_F(Busy, ByTheFunctionsOfTheOtherMembersOfARoceLag) {
   EXPECT_TRUE(busy()) << "its RDMA device is in another network namespace";
 }
 
-// Two functions of one physical port: a partition of bnxt_en or mlx5 for the other socket, one of i40e. Of another port
-// of the same card, or without these files, it is another link.
+// Two functions of one physical port: a partition of bnxt_en or mlx5 for the other socket, one of i40e. Functions of
+// another port of the same card, or without these files, have another link.
 TEST_F(Busy, ByTheOtherFunctionsOfItsPhysicalPort) {
   const std::string other = "sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0";
   port_.netdev = "ens1";

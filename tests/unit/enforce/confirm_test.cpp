@@ -522,7 +522,8 @@ struct Card : Guard {
   ctl::Output output_;
 };
 
-// The plan reads the policy's settings alone. What the scan has read besides stays: rules judge it (pfc-watchdog).
+// The plan reads the policy's settings alone. Other values that the scan has read stay: rules judge them
+// (pfc-watchdog).
 TEST_F(Card, SettingsThatThePolicyLacksAreShown) {
   nic_.ethtool.ring_rx = {512, 8192};
   options_.verb = "show";

@@ -55,7 +55,7 @@ bool is_lossless(const SimNic& nic) {
   return (nic.pfc.pfc_en >> priority & 1) != 0;
 }
 
-// What happens to the writes of one operation, or why the port must not be written.
+// The result of the writes of one operation, or the reason not to write the port.
 struct Obstacle {
   enum Kind : uint8_t { none, refused, unsent, ignored, unread, in_conflict, busy, default_route, never, window };
   Kind kind = none;

@@ -82,7 +82,7 @@ class Site {
     return state == nullptr ? Status::ok : state->status();
   }
   std::string page() { return render_page(snapshot_, context(), false); }
-  // What the page shows, and `extra`, a finding of a rule that needs traffic.
+  // The report of the page, and `extra`, a finding of a rule that needs traffic.
   const Report* judge() {
     report_ = find(snapshot_, context()).report;
     if (extra) report_.findings.push_back(*extra);

@@ -158,7 +158,7 @@ std::string providers_said(const Healthy& node) {
   return out;
 }
 
-// What the findings of the rule have found, whatever their status.
+// The observations of the rule's findings, whatever their status.
 std::string listed(const View& view, const char* rule) {
   const std::vector<std::string> only{rule};
   std::string out;
@@ -740,7 +740,7 @@ TEST(PlatformDefect, GivesItsFindingAlone) {
   expect_each(platform_defects(), [](Healthy& n) { n.before.taken = n.now.taken - std::chrono::seconds(2); });
 }
 
-// What a repair can give is what the slot has.
+// A repair gives at most the link of the slot.
 TEST(Pcie, ASlotOfFewLanesThatTrainedSlowly) {
   Healthy node;
   node.now.topology.nics[1].link = {8, 32, 4, 16};

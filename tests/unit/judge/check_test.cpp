@@ -1163,8 +1163,8 @@ TEST(Check, VirtualFunctionsAreJudgedForTheirTransport) {
   }
 }
 
-// What belongs to the physical function is on the host: in a virtual machine, and with a NIC of a cloud, the operator
-// of the host changes it.
+// Settings of the physical function are the host's: in a virtual machine, and with a NIC of a cloud, the operator of
+// the host changes them.
 TEST(Check, AGuestAsksTheOperatorOfItsHost) {
   using Plant = void (*)(Port&);
   constexpr std::pair<const char*, Plant> kFaults[]{{"roce-mtu",
@@ -1869,13 +1869,14 @@ std::string alerts_of(const std::string& file) {
 std::string manual() {
   std::string out = test::checks_manual();
   const size_t end = out.find(".SH SEE ALSO");
-  return out.insert(end,
-                    ".SH ALERTS\nOf the rules in\n.IR /usr/share/fabric\\-agent .\nWords in capitals stand for the "
-                    "labels of the alert.\n"
-                    "page: a job is dead, will die, or is slowed as a whole; ticket: degraded, or redundancy is lost; "
-                    "info: for dashboards.\n"
-                    ".SS Of a node\n" +
-                        alerts_of("fabric-agent.rules.yml") + ".SS Of a fleet\n" + alerts_of("fabric-fleet.rules.yml"));
+  return out.insert(
+      end,
+      ".SH ALERTS\nThe alerts of the rules in\n.IR /usr/share/fabric\\-agent .\nWords in capitals stand for the "
+      "labels of the alert.\n"
+      "page: a job is dead, will die, or is slowed as a whole; ticket: degraded, or redundancy is lost; "
+      "info: for dashboards.\n"
+      ".SS Of a node\n" +
+          alerts_of("fabric-agent.rules.yml") + ".SS Of a fleet\n" + alerts_of("fabric-fleet.rules.yml"));
 }
 
 TEST(ChecksManual, MatchesTheTables) { test::expect_generated(kPage, manual()); }

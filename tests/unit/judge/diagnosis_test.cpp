@@ -49,7 +49,7 @@ std::vector<Plant> plants() {
   };
 }
 
-// As rise_since(): a counter of 32 bits wraps, a fall is a reset.
+// Like rise_since(): a counter of 32 bits wraps, a fall is a reset.
 TEST(Diagnosis, TheRiseOfAMetricWrapsAndIsReset) {
   const auto rise_of = [](uint64_t was, uint64_t is) {
     Healthy node;
@@ -102,7 +102,7 @@ TEST(Diagnosis, ACheckThatIsOffHidesNoCause) {
   }
 }
 
-// What the operator knows and has suppressed does not come back as a symptom without a cause.
+// A fault that the operator knows and has suppressed does not come back as a symptom without a cause.
 TEST(Diagnosis, ASuppressedRuleStillExplainsItsPort) {
   using PlantFault = void (*)(Healthy&);
   constexpr std::pair<const char*, PlantFault> kFaults[]{
@@ -230,7 +230,8 @@ TEST(Diagnosis, TooLittleEvidenceBlamesNobody) {
   }
 }
 
-// Those with PFC at the port, else by the policy, else at the switch, which often has it on one priority more.
+// RoCE's priorities are those with PFC at the port, else by the policy, else at the switch, which often has it on one
+// priority more.
 TEST(Diagnosis, RocesPrioritiesWithoutCongestionControl) {
   Healthy node;
   Port& port = node.now.ports[0];

@@ -105,7 +105,7 @@ TEST(LogLines, HarmlessLinesHaveNoCause) {
   EXPECT_EQ(id_of("nvlink error   : Undefined reference to 'f' in 'a.o' (target: sm_90)"), "cuda-linker");
 }
 
-// What a driver requires of the machine is not the fault of a program.
+// A requirement of a driver to the machine is not the fault of a program.
 TEST(LogConditions, OfADriverIsNoRequestOfAProgram) {
   for (const char* line : {"NVRM: This PCI I/O region is required, but the platform does not support it",
                            "acme 0000:3b:00.0: interrupt remapping is required, but not supported"}) {
@@ -160,7 +160,7 @@ TEST(LogLines, ATextOfSeveralDriversIsOfNone) {
   }
 }
 
-// What a driver does for itself is not a request of a program, and the RDMA core's messages are not of one driver.
+// A driver's own step is not a request of a program, and the RDMA core's messages are not of one driver.
 TEST(LogLines, TheKernelsOwnStepsAreOfTheirPart) {
   for (const auto& [line, id] : {
            // Linux steering/dr_send.c, hw/mlx5/umr.c, hw/efa/efa_com_cmd.c
@@ -231,7 +231,7 @@ TEST(LogLines, WordsOfAMessageElsewhereAreUnknown) {
     EXPECT_EQ(id_of(line), "") << line;
 }
 
-// Beside those of log_examples.h.
+// Further lines; log_examples.h has one for each row.
 TEST(LogLines, SimilarLinesHaveTheirOwnMessage) {
   constexpr std::pair<std::string_view, std::string_view> kLines[] = {
       {"systemd-networkd[245]: enp0s5: Lost carrier", "link-down"},
@@ -1091,7 +1091,7 @@ TEST(LogOfManyLines, AFatalErrorOfNvlinkIsShownBeforeThoseThatAreNot) {
       << names(found[0].consequences[0].codes);
 }
 
-// What the fatal line names comes first: fixes and commands take the first address.
+// The names of the fatal line come first: fixes and commands take the first address.
 TEST(LogOfManyLines, AFatalErrorOfNvlinkBringsItsOwnNames) {
   const auto found = found_in(
       "node-a kernel: NVRM: Xid (PCI:0000:1a:00): 145, RLW_CTRL Nonfatal XC0 i0 Link 05 (0x4)\n"
@@ -1410,7 +1410,7 @@ TEST(LogConditions, StepsOfALibraryAreNamedByTheirVerb) {
            std::tuple(
                "E1129 04:19:33.392587  43093 libfabric_rail.cpp:936] No request found for the context on rail 40",
                "step-internal", FaultLocation::software),
-           // What is not freed is a consequence, also of a component that has one cause.
+           // A step that frees something and fails is a consequence, also in a component that has one cause.
            std::tuple("node-a:1:2 [0] NCCL WARN NET/OFI GDRCopy segment deregister failed: -22", "step-frees",
                       FaultLocation::unknown),
            // Drivers of NICs.
@@ -1722,7 +1722,7 @@ TEST(LogOfOneLine, ThatNoRuleKnows) {
   EXPECT_EQ(of_any[0].condition->id, "says-configuration");
 }
 
-// What a line without an error states, and who prints it. Each statement has a line.
+// The statement of a line without an error, and the program that prints it. Each statement has a line.
 TEST(LogOfOneLine, StatesAStep) {
   constexpr std::pair<std::string_view, std::string_view> kLines[] = {
       {"mlx5_core 0000:5e:00.0: starting recovery flow", "states-recovery"},

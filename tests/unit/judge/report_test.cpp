@@ -130,7 +130,7 @@ TEST(Report, OneFaultOfSeveralPairsIsOne) {
   EXPECT_TRUE(groups[0].likewise.empty());
 }
 
-// What was found on each port, and since when, is a line; the meaning and the fix stand once.
+// The observation of each port and its start are a line; the meaning and the fix are printed once.
 TEST(Report, OneFaultWithItsOwnCountOnEachPortIsOne) {
   const auto of_port = [](int number, const std::string& count, const std::string& since) {
     Finding out{"discards", "mlx5_" + std::to_string(number) + "/1", Status::warning, count, "0", "why", "what"};

@@ -989,7 +989,7 @@ TEST(Correction, OfWhatAnEntryMatches) {
            {"pci = \"0000:1a:20.0\"", "for example pci"},
            {"pci = \"0000:1a:00.8\"", "for example pci"}})
     EXPECT_TRUE(has(match_advice(match), write)) << match << "\n" << match_advice(match);
-  // What is excluded there, is not here: no value is certain.
+  // NCCL_IB_HCA excludes these names, and a pattern excludes nothing: no value is certain.
   for (const char* match :
        {"rdma = \"^mlx5_2\"", "rdma = \"^mlx5_2,mlx5_3\"", "netdev = \"ens*,!ens3\"", "rdma = \"!mlx5_2\""}) {
     EXPECT_FALSE(match_advice(match).empty()) << match;

@@ -184,9 +184,9 @@ bool names_vendor(std::string_view line, const std::string& vendor) {
 
 std::vector<std::string> vendor_ids_in(const fs::path& root, const std::vector<std::string>& vendors) {
   std::vector<std::string> out;
-  for (const char* folder : {"kernel/rdma", "node", "topology", "enforce", "judge", "metrics"}) {
+  for (const char* folder : {"kernel/rdma", "node", "topology", "policy", "enforce", "judge", "metrics"}) {
     if (!fs::exists(root / "lib" / folder)) continue;
-    for (const auto& entry : fs::directory_iterator(root / "lib" / folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / "lib" / folder)) {
       if (!entry.is_regular_file()) continue;
       std::ifstream in(entry.path());
       for (std::string line; std::getline(in, line);) {
@@ -214,7 +214,8 @@ TEST(Floors, VendorsAreNotAskedForByTheirIds) {
   tree.file("lib/node/b.cpp",
             "bool c = vendor == 0x1414;\nuint32_t d = 0x14140000;\nText e = \"lspci -d 15b3:2100\";\n");
   tree.file("lib/nic/c.cpp", "bool f = vendor == 0x15b3;\n");
-  EXPECT_EQ(vendor_ids_in(tree.path(), vendors).size(), 3u);
+  tree.file("lib/judge/lines/d.cpp", "bool g = id.starts_with(\"14e4:\");\n");
+  EXPECT_EQ(vendor_ids_in(tree.path(), vendors).size(), 4u);
 }
 
 // A row states what it means: no code asks for a row, a rule or a finding by a literal of its id.

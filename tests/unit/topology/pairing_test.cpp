@@ -791,7 +791,7 @@ TEST(SymmetryCheck, SpareNicsBesideAGpuAreNoPlacesOfGpus) {
   node.topology.nics[1].rdma.clear();
   node.ports.erase(node.ports.begin() + 1);
   EXPECT_FALSE(has(test::said({.now = node}, {"symmetry"}), "GPUs")) << test::said({.now = node}, {"symmetry"});
-  // Of two GPUs and two NICs on each switch, a GPU that is gone leaves a NIC.
+  // Each switch has two GPUs and two NICs: a GPU that is gone leaves a NIC.
   Node four = two_gpus_on_a_switch();
   std::erase_if(four.topology.gpus,
                 [](const Gpu& gpu) { return gpu.root != "pci0000:00" && gpu.root != "pci0000:20"; });
