@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "nic/capabilities.h"
 #include "nic/driver.h"
 #include "node/node.h"
 

@@ -18,11 +18,6 @@ namespace {
 
 bool has_rdma(const View& view) { return !view.now.ports.empty(); }
 
-// Whether the reader is in a container: its limits and libraries are those of the jobs there.
-bool is_in_container(const View& view) {
-  return view.now.host && contains(view.now.host->services, host::kContainer, &JobService::unit);
-}
-
 // On a machine for GPU jobs over RDMA a slow CPU setting costs more than the power it saves. In a guest the host
 // controls frequency, idle states and clocks.
 bool has_gpus_and_rdma(const View& view) { return has_rdma(view) && !view.now.topology.gpus.empty(); }
@@ -882,7 +877,7 @@ void add_connection_manager(const View& view, Findings& findings) {
                         "device\"",
                     expected = "rdma_ucm loaded";
   // The files of a container are those of its image.
-  const bool in_container = is_in_container(view), is_wanted = !in_container && !cm.wanted_by.empty();
+  const bool in_container = is_container(view.now), is_wanted = !in_container && !cm.wanted_by.empty();
   if (iwarp == nullptr && !is_wanted) {
     findings.push_back(good(kHostSubject, observed + ": programs" + fail + "; NCCL does not need it",
                             "rdma_ucm, if programs connect by rdma_cm"));
@@ -913,7 +908,7 @@ Finding no_library_finding(const View& view) {
 }
 
 void ask_rdma_provider(const View& view, Findings& findings) {
-  if (view.now.lacks_verbs && is_in_container(view)) {
+  if (view.now.lacks_verbs && is_container(view.now)) {
     findings.push_back(bad(
         view.now.topology.gpus.empty() ? Status::unknown : Status::warning, kHostSubject,
         "no uverbs file in /dev/infiniband", "the device files of the container's NICs",
@@ -939,7 +934,7 @@ void ask_rdma_provider(const View& view, Findings& findings) {
   add_connection_manager(view, findings);
   if (!view.now.host || !view.now.host->software.verbs) return;
   const VerbsLibrary& library = *view.now.host->software.verbs;
-  const bool in_container = is_in_container(view);
+  const bool in_container = is_container(view.now);
   if (library.folders.empty() && library.providers.empty()) {
     if (in_container && !view.now.verbs_files.empty()) findings.push_back(no_library_finding(view));
     return;

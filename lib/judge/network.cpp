@@ -7,7 +7,6 @@
 #include "judge/port_state.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
-#include "judge/unseen.h"
 #include "kernel/netlink/rtnl.h"
 #include "node/endpoints.h"
 

@@ -5,6 +5,7 @@
 #include "judge/platform_view.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
+#include "nic/capabilities.h"
 #include "node/topology.h"
 
 namespace fabric {

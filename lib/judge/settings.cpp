@@ -169,7 +169,7 @@ void ask(const View& view, Findings& findings) {
 
 template <size_t Row>
 std::string_view meaning() {
-  static const std::string text = kSettings[Row].meaning() + " The setting: " + std::string(kSettings[Row].help) + ".";
+  static const std::string text = kSettings[Row].meaning() + " The setting: " + kSettings[Row].help_text() + ".";
   return text;
 }
 

@@ -9,7 +9,6 @@
 #include "nic/capabilities.h"
 #include "nic/counter_row.h"
 #include "node/endpoints.h"
-#include "node/services.h"
 
 namespace fabric {
 
@@ -32,22 +31,6 @@ namespace {
 constexpr std::string_view kInContainer =
     "Check each container as root, PID being one of its processes: fabric-agentctl check --root /proc/PID/root; or run "
     "fabric-agentctl check in the container. RDMA namespaces: rdma system show; lsns -t net";
-
-}  // namespace
-
-// In a pod: its own devices are here, and the physical functions, of the host, are not; or no NIC of the machine has a
-// netdev here, while on the host at least the one for management has.
-bool is_container(const Node& node) {
-  if (node.host && contains(node.host->services, host::kContainer, &JobService::unit)) return true;
-  const std::vector<Nic>& nics = node.topology.nics;
-  if (!nics.empty() &&
-      std::ranges::all_of(nics, [&](const Nic& nic) { return nic.netdev_elsewhere || is_given_away(node, nic.pci); }))
-    return true;
-  return std::ranges::any_of(
-      node.ports, [&](const Port& port) { return port.role == PortRole::guest_function && !port.owner.empty(); });
-}
-
-namespace {
 
 constexpr std::string_view kOnHost =
     "Run fabric-agentctl check on the host, which names the devices of its containers. RDMA namespaces: rdma system "

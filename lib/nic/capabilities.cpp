@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/find.h"
+#include "base/parse.h"
 
 namespace fabric {
 namespace {
@@ -61,6 +62,7 @@ constexpr DriverRow kRows[] = {
 struct RdmaRow {
   RdmaModules modules;
   uint16_t vendor = 0, first = 0, last = 0;
+  bool only_these = false;  // the driver is also of NICs without RDMA, whose ids are not in the range
 };
 
 constexpr RdmaRow kRdmaRows[] = {
@@ -72,9 +74,9 @@ constexpr RdmaRow kRdmaRows[] = {
     {{"bng_en", "bng_re"}},
     // E810; the limit: Ethernet 800 Series Linux Flow Control Configuration Guide for RDMA Use Cases, 1.3
     {{"ice", "irdma", 4}, 0x8086, 0x1591, 0x159b},
-    {{"i40e", "irdma", 0, "i40iw"}, 0x8086, 0x37d0, 0x37d3},  // X722
+    {{"i40e", "irdma", 0, "i40iw"}, 0x8086, 0x37d0, 0x37d3, true},  // X722
     {{"ionic", "ionic_rdma"}, 0x1dd8, 0x1002, 0x1003},
-    {{"hns3", "hns_roce_hw_v2"}, 0x19e5, 0xa222, 0xa228},
+    {{"hns3", "hns_roce_hw_v2"}, 0x19e5, 0xa222, 0xa228, true},
     {{"efa", "efa"}, 0x1d0f, 0xefa0, 0xefaf},
     {{"mana", "mana_ib"}, 0x1414, 0x00b9, 0x00ba},
     {{"erdma", "erdma"}, 0x1ded, 0x107f, 0x107f},
@@ -116,6 +118,13 @@ constexpr ProviderRow kProviders[] = {
     {"siw", {"siw"}},
 };
 
+constexpr std::string_view kNameHeads[] = {
+    "mlx5_", "mlx5_bond_", "mlx4_", "mthca",  "bnxt_re", "irdma", "i40iw", "ionic_", "hns_", "erdma_", "efa_",
+    "mana_", "manae_",     "qedr",  "cxgb4_", "ocrdma",  "hfi1_", "hrn0_", "rxe",    "siw",  "usnic_",  // the kernel's
+    "rocep", "roceo",      "ibp",   "ibo",    "iwp",     "rdmap"};
+
+constexpr bool is_letter(char each) { return 'a' <= each && each <= 'z'; }
+
 }  // namespace
 
 const Capabilities& capabilities_of(std::string_view kernel_driver) {
@@ -129,8 +138,7 @@ const RdmaModules* rdma_modules_of(std::string_view kernel_driver, uint16_t vend
   const RdmaRow* row = find_where(kRdmaRows, [&](const RdmaRow& each) {
     const bool is_model = vendor == each.vendor && each.first <= device && device <= each.last;
     if (kernel_driver.empty()) return is_model;
-    // Only a few models of these drivers can do RDMA.
-    return kernel_driver == each.modules.function && (is_model || (kernel_driver != "i40e" && kernel_driver != "hns3"));
+    return kernel_driver == each.modules.function && (is_model || !each.only_these);
   });
   return row == nullptr ? nullptr : &row->modules;
 }
@@ -166,6 +174,26 @@ bool has_both_link_layers(std::string_view pci_id) {
   return pci_id.starts_with("15b3:") && !contains(kOneLayer, pci_id);
 }
 
+bool is_guests_function(std::string_view pci_id) {
+  constexpr std::string_view kIds[] = {
+      "15b3:1002", "15b3:1004", "15b3:1012", "15b3:1014", "15b3:1016", "15b3:1018", "15b3:101a", "15b3:101c",
+      "15b3:101e", "15b3:a2d3", "14e4:1606", "14e4:1607", "14e4:1608", "14e4:1609", "14e4:16bd", "14e4:16c1",
+      "14e4:16c2", "14e4:16c3", "14e4:16c4", "14e4:16c5", "14e4:16cb", "14e4:16d3", "14e4:16dc", "14e4:16e1",
+      "14e4:16e5", "14e4:16e6", "14e4:1806", "14e4:1807", "14e4:1808", "14e4:1809", "14e4:1819", "14e4:181b",
+      "14e4:d800", "1077:1664", "1077:8090", "1dd8:1003", "8086:1889", "8086:145c", "19e5:a22e", "19e5:a22f",
+      "1d0f:efa0", "1d0f:efa1", "1d0f:efa2", "1d0f:efa3", "1414:00ba", "1ded:107f"};
+  return contains(kIds, pci_id);
+}
+
+bool is_dpu_function(std::string_view pci_id) {
+  constexpr std::string_view kIds[] = {"15b3:a2d2", "15b3:a2d6", "15b3:a2dc", "15b3:a2df"};
+  return contains(kIds, pci_id);
+}
+
+bool is_data_direct(const PciDevice& function) {
+  return function.vendor == kNvidiaNetworking && function.device == 0x2100;
+}
+
 VerbsProvider verbs_provider_of(std::string_view kernel_driver) {
   const ProviderRow* row =
       find_where(kProviders, [&](const ProviderRow& each) { return each.kernel_driver == kernel_driver; });
@@ -175,6 +203,30 @@ VerbsProvider verbs_provider_of(std::string_view kernel_driver) {
 bool is_known_provider(std::string_view name) {
   return std::ranges::any_of(
       kProviders, [&](const ProviderRow& each) { return name == each.provider.name || name == each.provider.former; });
+}
+
+std::span<const std::string_view> rdma_name_heads() { return kNameHeads; }
+
+bool is_like_rdma_name(std::string_view text) {
+  return is_digit(text.empty() ? ' ' : text.back()) && std::ranges::any_of(kNameHeads, [&](std::string_view head) {
+           return text.starts_with(head) && text.size() > head.size();
+         });
+}
+
+bool mentions_rdma_device(std::string_view text) {
+  constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  while (!text.empty()) {
+    text.remove_prefix(std::min(text.size(), text.find_first_of(kOfNames)));
+    std::string_view word = text.substr(0, text.find_first_not_of(kOfNames));
+    text.remove_prefix(word.size());
+    if (word.starts_with("lib")) word.remove_prefix(3);
+    if (is_rdma_module(word)) return true;
+    for (std::string_view head : kNameHeads) {
+      head = head.substr(0, head.find_last_not_of("0123456789_") + 1);
+      if (word.starts_with(head) && (word.size() == head.size() || !is_letter(word[head.size()]))) return true;
+    }
+  }
+  return false;
 }
 
 std::string_view software_driver(bool has_parent_file, std::string_view protocol) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernel/pci/pci_device.h"
+
 namespace fabric {
 
 struct Capabilities {
@@ -80,6 +82,20 @@ bool is_cloud_vendor(uint16_t vendor);
 // configured.
 bool has_both_link_layers(std::string_view pci_id);
 
+// Whether the ids ("15b3:101e") are of a virtual function, which in a guest has no physical one, or of a function that
+// a cloud makes for its instances. For mlx4, mlx5, bnxt, qede, ionic, iavf, idpf, hns3, efa, mana and erdma, by their
+// tables (mlx4/main.c, mlx5/core/main.c, bnxt.c, qede_main.c, hnae3.h, efa_main.c, gdma_main.c, erdma_main.c; of
+// Linux 6.12).
+bool is_guests_function(std::string_view pci_id);
+
+// Whether the ids are of a host's physical function of a BlueField (mlx5_core_pci_table in mlx5/core/main.c, Linux
+// 6.12), whose E-Switch its Arm cores may own.
+bool is_dpu_function(std::string_view pci_id);
+
+// The second function of a ConnectX-8, by which its DMA reaches GPUs (mlx5_data_direct_pci_table in
+// drivers/infiniband/hw/mlx5/data_direct.c, Linux 6.12).
+bool is_data_direct(const PciDevice& function);
+
 // The provider of libibverbs for the RDMA devices of this kernel driver: "mlx5" of libmlx5-rdmav34.so. Empty: unknown.
 // `former`: of rdma-core before the provider replaced it.
 struct VerbsProvider {
@@ -89,6 +105,14 @@ struct VerbsProvider {
 VerbsProvider verbs_provider_of(std::string_view kernel_driver);
 // Whether the provider is one of these.
 bool is_known_provider(std::string_view name);
+
+// The beginnings of the names of RDMA devices, before a number or a place: "mlx5_" of the kernel's names, "rocep" of
+// those that rdma-core's rules for udev give (kernel-boot/rdma_rename.c).
+std::span<const std::string_view> rdma_name_heads();
+// Whether the text is like the name of an RDMA device: a beginning, and a digit at the end.
+bool is_like_rdma_name(std::string_view text);
+// Whether the text, in small letters, has a word of RDMA's devices or drivers: "mlx5_0", "bnxt_en", "libirdma".
+bool mentions_rdma_device(std::string_view text);
 
 // The driver of an RDMA device without a device below it: soft-RoCE names its netdev in the file `parent`
 // (drivers/infiniband/sw/rxe/rxe_verbs.c), soft-iWARP has protocol "iw". Empty: neither.

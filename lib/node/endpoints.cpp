@@ -55,6 +55,20 @@ bool is_used_function(const Port& port) {
                              [&](const Gid& gid) { return is_routable_v2(gid) && gid.netdev == port.netdev; });
 }
 
+bool is_container(const Node& node) {
+  if (node.has_container_processes) return true;
+  const auto is_own_function = [](const Port& port) {
+    return port.role == PortRole::guest_function && !port.owner.empty();
+  };
+  if (std::ranges::any_of(node.ports, is_own_function)) return true;
+  const auto is_away = [&](const Nic& nic) {
+    const PlatformFunction* function = find_in(node.platform.functions, nic.pci);
+    return nic.netdev_elsewhere || (function != nullptr && is_given_away(*function));
+  };
+  return std::ranges::any_of(node.topology.nics, &Nic::netdev_elsewhere) &&
+         std::ranges::all_of(node.topology.nics, is_away);
+}
+
 bool lacks_device_file(const Node& node, const Port& port) {
   return !node.verbs_files.empty() && !node.verbs_files.contains(port.rdma);
 }

@@ -23,6 +23,9 @@ bool is_here(const Node& node, const Port& port, const Gid& gid);
 // Whether this host itself uses the virtual function: it is ACTIVE, with a routable GID of its own netdev. One that
 // waits for a guest or a pod has link-local GIDs alone.
 bool is_used_function(const Port& port);
+// Whether this is a container: /proc shows its processes; or it has virtual functions of its own, and their physical
+// functions are the host's; or no NIC has its netdev here, while on the host at least the one for management has.
+bool is_container(const Node& node);
 // Whether no program here can open the device, while it can others: /sys shows a container the devices of the whole
 // host, and /dev/infiniband has the files of those that it was given. False if no file could be seen.
 bool lacks_device_file(const Node& node, const Port& port);

@@ -78,10 +78,11 @@ struct Node {
   std::chrono::steady_clock::time_point taken{};
   Topology topology;
   std::vector<Port> ports;
-  std::optional<Host> host;       // absent: not requested
-  std::string topology_unread{};  // why the GPUs and NICs could not be listed; empty: all were, or not requested
-  std::string rdma_unread{};      // why RDMA devices or their ports could not be listed; empty: all were
-  bool lacks_verbs = false;       // no program can open an RDMA device: ib_uverbs is not loaded; with the topology
+  std::optional<Host> host;              // absent: not requested
+  bool has_container_processes = false;  // /proc shows the processes of a container: ask is_container() (endpoints.h)
+  std::string topology_unread{};         // why the GPUs and NICs could not be listed; empty: all were, or not requested
+  std::string rdma_unread{};             // why RDMA devices or their ports could not be listed; empty: all were
+  bool lacks_verbs = false;  // no program can open an RDMA device: ib_uverbs is not loaded; with the topology
   // By RDMA device; absent: not in the /dev of this process. With the topology.
   std::map<std::string, VerbsFile> verbs_files{};
   RdmaCm rdma_cm{};                      // with the topology

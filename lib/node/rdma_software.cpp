@@ -13,7 +13,6 @@
 #include "nic/capabilities.h"
 #include "node/node.h"
 #include "node/provider_abi.h"
-#include "node/services.h"
 #include "node/topology.h"
 
 namespace fabric::host {
@@ -299,10 +298,10 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
   return out;
 }
 
-bool lacks_verbs(const Kernel& kernel) {
+bool lacks_verbs(const Kernel& kernel, bool is_container) {
   std::vector<std::string> names = kernel.root.names_in("sys/class/infiniband_verbs");
   std::erase_if(names, [](const std::string& name) { return !name.starts_with("uverbs"); });
-  if (is_container(kernel.root) && !names.empty())
+  if (is_container && !names.empty())
     return std::ranges::all_of(names, [&](const std::string& name) {
       const auto mode = mode_of(kernel, "dev/infiniband/" + name);
       return mode && !*mode;

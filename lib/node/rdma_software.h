@@ -46,8 +46,8 @@ std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topo
                                           const std::vector<std::string>& kernel_options);
 
 // Whether the module with the devices by which programs use RDMA (ib_uverbs) is not loaded, as /proc/modules and its
-// class show; in a container, whether it has none of the device files.
-bool lacks_verbs(const Kernel& kernel);
+// class show; in a container (endpoints.h), whether it has none of the device files.
+bool lacks_verbs(const Kernel& kernel, bool is_container);
 
 // The device files for verbs, by RDMA device.
 std::map<std::string, VerbsFile> read_verbs_files(const Kernel& kernel);

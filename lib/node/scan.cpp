@@ -4,11 +4,13 @@
 #include "base/parse.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "kernel/rdma/infiniband.h"
+#include "node/endpoints.h"
 #include "node/inventory.h"
 #include "node/machine.h"
 #include "node/optics_state.h"
 #include "node/port_reader.h"
 #include "node/rdma_software.h"
+#include "node/services.h"
 #include "node/state.h"
 
 namespace fabric {
@@ -116,7 +118,6 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   if (!devices) node.rdma_unread = devices.error().text();
   const std::vector<std::string> names = devices ? *devices : std::vector<std::string>{};
   if (options.topology) {  // of the machine: not once for each device that a scan opens
-    node.lacks_verbs = !names.empty() && host::lacks_verbs(kernel);
     node.verbs_files = host::read_verbs_files(kernel);
     if (!names.empty()) node.rdma_cm = host::read_rdma_cm(kernel, !node.verbs_files.empty());
   }
@@ -150,6 +151,8 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   if (auto state = state::load_agent_state(kernel.root)) node.agent = std::move(state).value();
   else node.agent_unread = state.error().text();
   if (options.topology && options.platform) scanning::read_platform(kernel.root, node);
+  node.has_container_processes = host::has_container_processes(kernel.root);
+  if (options.topology) node.lacks_verbs = !names.empty() && host::lacks_verbs(kernel, is_container(node));
   return node;
 }
 

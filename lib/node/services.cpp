@@ -261,7 +261,7 @@ class ServiceReader {
 
   // Without limits of their own the processes of a container have those of the first.
   void add_container() {
-    if (!is_container(root_)) return;
+    if (!has_container_processes(root_)) return;
     JobService& container = service_of(kContainer, JobRole::batch);
     if (!root_.exists("proc/1/limits")) return;
     add_process(container, 1);
@@ -325,7 +325,7 @@ bool has_ipc_lock(std::string_view status) {
   });
 }
 
-bool is_container(const Root& root) {
+bool has_container_processes(const Root& root) {
   return may_begin_container(root.line_of("proc/1/comm")) && root.line_of("proc/2/comm") != kKernelThreads;
 }
 

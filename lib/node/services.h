@@ -29,10 +29,10 @@ std::optional<SlurmLimits> read_slurm_limits(const Root& root);
 // a user's session manager. Empty: none, as in "session-3.scope".
 std::string unit_of_cgroup(std::string_view text);
 
-// Whether the tree is that of a container, by its processes: a container's process namespace has no threads of the
-// kernel, and its first process is rarely an init. False for the container of fabric-agent itself, and for a pod whose
-// containers share their processes.
-bool is_container(const Root& root);
+// Whether /proc shows the processes of a container: its process namespace has no threads of the kernel, and its first
+// process is rarely an init. False for the container of fabric-agent itself, and for a pod whose containers share
+// their processes. is_container() (endpoints.h) knows more.
+bool has_container_processes(const Root& root);
 // Whether a process 1 of this name may be a container's.
 bool may_begin_container(std::string_view comm);
 // Whether /proc/PID/status shows CAP_IPC_LOCK, with which the kernel pins memory beyond the limit (__ib_umem_get()).

@@ -8,6 +8,7 @@
 #include "kernel/kernel.h"
 #include "kernel/pci/pci.h"
 #include "kernel/rdma/infiniband.h"
+#include "nic/capabilities.h"
 #include "node/gpu.h"
 #include "node/inventory.h"
 #include "node/machine.h"

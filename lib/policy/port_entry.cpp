@@ -174,7 +174,7 @@ std::optional<PatternDoubt> driver_doubt(const std::string& pattern) {
   for (const NicVendor& vendor : nic_vendors())
     if (const std::string name(vendor.name); glob_match(pattern, name))
       return PatternDoubt{name + " is a vendor; the driver of its NICs counts", {std::string(vendor.driver)}};
-  if (pattern.find_first_of("*?[") != std::string::npos || is_like_rdma_name(pattern)) return std::nullopt;
+  if (pattern.find_first_of("*?[") != std::string::npos || begins_like(pattern, rdma_name_heads())) return std::nullopt;
   const Values near = known_words(pattern, known);
   if (near.size() != 1) return std::nullopt;
   return PatternDoubt{"no driver is called " + toml_string(pattern), {near.front().get<std::string>()}};
@@ -202,7 +202,7 @@ std::optional<PatternDoubt> name_doubt(std::string_view key, const std::string& 
     return PatternDoubt{quoted + " is a file in /dev/infiniband; the name of its device: cat /sys/class/infiniband_" +
                         (pattern.starts_with("uverbs") ? "verbs" : "mad") + "/" + pattern + "/ibdev"};
   // The key is wrong, and the value is right: no value to write for this key.
-  if (key != "rdma" && is_like_rdma_name(pattern))
+  if (key != "rdma" && begins_like(pattern, rdma_name_heads()))
     return PatternDoubt{quoted + " is like the name of an RDMA device; write rdma = " + quoted};
   if (key == "rdma" && begins_like(pattern, kNetdevNames))
     return PatternDoubt{quoted + " is like the name of a netdev; write netdev = " + quoted};

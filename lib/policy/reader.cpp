@@ -6,6 +6,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "nic/capabilities.h"
 #include "policy/keys.h"
 #include "policy/port_entry.h"
 #include "setting/setting_table.h"
@@ -261,7 +262,7 @@ std::vector<std::string> names_of_range(const std::string& text) {
     const std::string head = from.substr(0, digits);
     const auto first = parse_number<unsigned>(from.substr(digits));
     const auto last = parse_number<unsigned>(to.starts_with(head) ? to.substr(head.size()) : to);
-    const bool may_be_name = sign == "-" && !to.starts_with(head) && !is_like_rdma_name(from);
+    const bool may_be_name = sign == "-" && !to.starts_with(head) && !begins_like(from, rdma_name_heads());
     if (head.empty() || may_be_name || !first || !last || *first >= *last || *last - *first >= kMost) continue;
     if (*last <= 9) return {head + "[" + std::to_string(*first) + "-" + std::to_string(*last) + "]"};
     std::vector<std::string> out;
@@ -278,12 +279,6 @@ bool begins_like(std::string_view pattern, std::span<const std::string_view> hea
     return pattern.starts_with(head) && pattern.size() > head.size() &&
            std::string_view("0123456789*?[").find(pattern[head.size()]) != std::string_view::npos;
   });
-}
-
-bool is_like_rdma_name(std::string_view pattern) {
-  constexpr std::string_view kHeads[] = {"mlx5_", "mlx5_bond_", "mlx4_",  "bnxt_re", "irdma", "rocep", "roceo",
-                                         "ibp",   "rdmap",      "ionic_", "hns_",    "qedr",  "efa_",  "mana_"};
-  return begins_like(pattern, kHeads);
 }
 
 std::optional<PatternDoubt> pattern_doubt(std::string_view key, const std::string& pattern) {

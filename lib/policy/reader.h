@@ -93,8 +93,6 @@ class ConfigReader {
 bool is_glob(std::string_view pattern);
 // Whether the pattern begins with one of the heads, and a number or a wildcard follows.
 bool begins_like(std::string_view pattern, std::span<const std::string_view> heads);
-// Whether it begins like the names that the kernel and udev give to RDMA devices.
-bool is_like_rdma_name(std::string_view pattern);
 // Why a pattern of names can match nothing, and the patterns to write in its place (none: not certain).
 struct PatternDoubt {
   std::string what;

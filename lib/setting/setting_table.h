@@ -163,7 +163,7 @@ struct Setting {
   SettingGroup group;
   NotificationKind announced;
   TrafficPart traffic;
-  std::string_view help;  // one line, as in fabric-agent.toml(5)
+  std::string_view help;  // one line, as in fabric-agent.toml(5): help_text()
   Member member;
   ValueRule* check;
   // Severity, title and effect of a difference from the policy. Critical: packets are lost or misdirected at once.
@@ -177,14 +177,23 @@ struct Setting {
   // num_phases_per_state, a byte each, no smaller range; the limit of 15 is that of time_per_phase.
   uint32_t min = 0, max = UINT32_MAX;
   std::string_view unit{};
-  uint32_t example = 0;  // an example of a number, for the error text; 0: min
+  uint32_t example = 0;      // an example of a number, for the error text; 0: min
+  std::string_view owner{};  // what the parameter `help` belongs to: "reaction point"
 
   std::string meaning() const { return std::string(title) + std::string(effect); }
+  std::string help_text() const {
+    return owner.empty() ? std::string(help) : std::string(owner) + ": " + std::string(help);
+  }
 };
 
+// The owners of the parameters of congestion control.
+inline constexpr std::string_view kReactionPoint = "reaction point", kNotificationPoint = "notification point",
+                                  kBroadcomCc = "congestion control of Broadcom NICs";
+
 // A parameter of congestion control.
-constexpr Setting dcqcn(SettingId id, std::string_view key, std::string_view help, std::optional<uint32_t> Qos::*member,
-                        uint32_t min, uint32_t max, std::string_view unit = {}, uint32_t example = 0) {
+constexpr Setting dcqcn(SettingId id, std::string_view key, std::string_view owner, std::string_view help,
+                        std::optional<uint32_t> Qos::*member, uint32_t min, uint32_t max, std::string_view unit = {},
+                        uint32_t example = 0) {
   constexpr std::string_view kTitle = "A parameter of congestion control (DCQCN) differs from the policy";
   constexpr std::string_view kEffect =
       ". Flows on this port slow down or recover differently from those of their peers.";
@@ -202,7 +211,8 @@ constexpr Setting dcqcn(SettingId id, std::string_view key, std::string_view hel
           min,
           max,
           unit,
-          example};
+          example,
+          owner};
 }
 
 inline constexpr std::array kSettings{
@@ -297,44 +307,41 @@ inline constexpr std::array kSettings{
             "802.1p priority of the congestion notification packets (CNP), or \"none\"", &Qos::cnp_prio, kNoRule,
             Status::warning, "CNPs have a different priority",
             ": the network queues them with other traffic, and senders slow down too late.", 0, 7, "", 6},
-    dcqcn(SettingId::min_time_between_cnps, "min_time_between_cnps",
-          "notification point: microseconds between two CNPs of a flow", &Qos::min_time_between_cnps, 0, 131071, "us"),
-    dcqcn(SettingId::clamp_tgt_rate, "clamp_tgt_rate",
-          "reaction point: on a CNP the target rate falls to the current rate", &Qos::clamp_tgt_rate, 0, 1),
-    dcqcn(SettingId::clamp_tgt_rate_after_time_inc, "clamp_tgt_rate_after_time_inc",
-          "reaction point: on a CNP after an increase by the timer, the target rate falls to the current rate",
+    dcqcn(SettingId::min_time_between_cnps, "min_time_between_cnps", kNotificationPoint,
+          "microseconds between two CNPs of a flow", &Qos::min_time_between_cnps, 0, 131071, "us"),
+    dcqcn(SettingId::clamp_tgt_rate, "clamp_tgt_rate", kReactionPoint,
+          "on a CNP the target rate falls to the current rate", &Qos::clamp_tgt_rate, 0, 1),
+    dcqcn(SettingId::clamp_tgt_rate_after_time_inc, "clamp_tgt_rate_after_time_inc", kReactionPoint,
+          "on a CNP after an increase by the timer, the target rate falls to the current rate",
           &Qos::clamp_tgt_rate_after_time_inc, 0, 1),
-    dcqcn(SettingId::rpg_time_reset, "rpg_time_reset",
-          "reaction point: microseconds between two rate increases without a CNP", &Qos::rpg_time_reset, 1, 131071,
-          "us", 300),
-    dcqcn(SettingId::rpg_byte_reset, "rpg_byte_reset",
-          "reaction point: amount sent between two rate increases, in the firmware's units; 0 switches it off",
-          &Qos::rpg_byte_reset, 0, 32767),
-    dcqcn(SettingId::rpg_threshold, "rpg_threshold", "reaction point: rate increases until the next phase",
+    dcqcn(SettingId::rpg_time_reset, "rpg_time_reset", kReactionPoint,
+          "microseconds between two rate increases without a CNP", &Qos::rpg_time_reset, 1, 131071, "us", 300),
+    dcqcn(SettingId::rpg_byte_reset, "rpg_byte_reset", kReactionPoint,
+          "amount sent between two rate increases, in the firmware's units; 0 switches it off", &Qos::rpg_byte_reset, 0,
+          32767),
+    dcqcn(SettingId::rpg_threshold, "rpg_threshold", kReactionPoint, "rate increases until the next phase",
           &Qos::rpg_threshold, 1, 31),
-    dcqcn(SettingId::rpg_max_rate, "rpg_max_rate",
-          "reaction point: Mb/s above which a flow is not limited; 0 is the port's speed", &Qos::rpg_max_rate, 0,
-          4000000, "Mb/s"),
-    dcqcn(SettingId::rpg_ai_rate, "rpg_ai_rate", "reaction point: Mb/s of an additive increase", &Qos::rpg_ai_rate, 1,
+    dcqcn(SettingId::rpg_max_rate, "rpg_max_rate", kReactionPoint,
+          "Mb/s above which a flow is not limited; 0 is the port's speed", &Qos::rpg_max_rate, 0, 4000000, "Mb/s"),
+    dcqcn(SettingId::rpg_ai_rate, "rpg_ai_rate", kReactionPoint, "Mb/s of an additive increase", &Qos::rpg_ai_rate, 1,
           131071, "Mb/s"),
-    dcqcn(SettingId::rpg_hai_rate, "rpg_hai_rate", "reaction point: Mb/s of a hyper increase", &Qos::rpg_hai_rate, 1,
+    dcqcn(SettingId::rpg_hai_rate, "rpg_hai_rate", kReactionPoint, "Mb/s of a hyper increase", &Qos::rpg_hai_rate, 1,
           131071, "Mb/s"),
-    dcqcn(SettingId::rpg_gd, "rpg_gd", "reaction point: log2 of Gd, by which a CNP cuts the rate", &Qos::rpg_gd, 0, 15,
+    dcqcn(SettingId::rpg_gd, "rpg_gd", kReactionPoint, "log2 of Gd, by which a CNP cuts the rate", &Qos::rpg_gd, 0, 15,
           "", 11),
-    dcqcn(SettingId::rpg_min_dec_fac, "rpg_min_dec_fac",
-          "reaction point: largest cut of the rate by one CNP, in percent", &Qos::rpg_min_dec_fac, 0, 100, "%"),
-    dcqcn(SettingId::rpg_min_rate, "rpg_min_rate", "reaction point: lowest rate of a flow, in Mb/s", &Qos::rpg_min_rate,
+    dcqcn(SettingId::rpg_min_dec_fac, "rpg_min_dec_fac", kReactionPoint,
+          "largest cut of the rate by one CNP, in percent", &Qos::rpg_min_dec_fac, 0, 100, "%"),
+    dcqcn(SettingId::rpg_min_rate, "rpg_min_rate", kReactionPoint, "lowest rate of a flow, in Mb/s", &Qos::rpg_min_rate,
           1, 4000000, "Mb/s"),
-    dcqcn(SettingId::rate_to_set_on_first_cnp, "rate_to_set_on_first_cnp",
-          "reaction point: Mb/s after a flow's first CNP; 0 is the port's speed", &Qos::rate_to_set_on_first_cnp, 0,
-          4000000, "Mb/s"),
-    dcqcn(SettingId::dce_tcp_g, "dce_tcp_g", "reaction point: weight of new congestion in alpha, in 1/1024",
+    dcqcn(SettingId::rate_to_set_on_first_cnp, "rate_to_set_on_first_cnp", kReactionPoint,
+          "Mb/s after a flow's first CNP; 0 is the port's speed", &Qos::rate_to_set_on_first_cnp, 0, 4000000, "Mb/s"),
+    dcqcn(SettingId::dce_tcp_g, "dce_tcp_g", kReactionPoint, "weight of new congestion in alpha, in 1/1024",
           &Qos::dce_tcp_g, 0, 1023, "/1024"),
-    dcqcn(SettingId::dce_tcp_rtt, "dce_tcp_rtt", "reaction point: microseconds between two updates of alpha",
+    dcqcn(SettingId::dce_tcp_rtt, "dce_tcp_rtt", kReactionPoint, "microseconds between two updates of alpha",
           &Qos::dce_tcp_rtt, 1, 131071, "us"),
-    dcqcn(SettingId::rate_reduce_monitor_period, "rate_reduce_monitor_period",
-          "reaction point: microseconds between two decreases", &Qos::rate_reduce_monitor_period, 1, 131071, "us"),
-    dcqcn(SettingId::initial_alpha_value, "initial_alpha_value", "reaction point: alpha of a new flow, in 1/1024",
+    dcqcn(SettingId::rate_reduce_monitor_period, "rate_reduce_monitor_period", kReactionPoint,
+          "microseconds between two decreases", &Qos::rate_reduce_monitor_period, 1, 131071, "us"),
+    dcqcn(SettingId::initial_alpha_value, "initial_alpha_value", kReactionPoint, "alpha of a new flow, in 1/1024",
           &Qos::initial_alpha_value, 1, 1023, "/1024"),
     Setting{SettingId::rtt_resp_dscp, "rtt_resp_dscp", SettingGroup::congestion, NotificationKind::nothing,
             TrafficPart::none, "DSCP of the responses to round-trip probes, or \"none\"", &Qos::rtt_resp_dscp, kNoRule,
@@ -344,24 +351,20 @@ inline constexpr std::array kSettings{
             "congestion control (DCQCN) as a whole, on NICs that cannot switch it for each priority", &Qos::cc, kNoRule,
             Status::warning, "Congestion control as a whole differs from the policy",
             ". Without it, every congestion ends in PFC pause."},
-    dcqcn(SettingId::cc_mode, "cc_mode", "congestion control of Broadcom NICs: 0 TCP-like, 1 DCQCN by probability",
-          &Qos::cc_mode, 0, 1),
-    dcqcn(SettingId::cc_g, "cc_g",
-          "congestion control of Broadcom NICs: weight g of the running average (run_avg_weight_g)", &Qos::cc_g, 0,
+    dcqcn(SettingId::cc_mode, "cc_mode", kBroadcomCc, "0 TCP-like, 1 DCQCN by probability", &Qos::cc_mode, 0, 1),
+    dcqcn(SettingId::cc_g, "cc_g", kBroadcomCc, "weight g of the running average (run_avg_weight_g)", &Qos::cc_g, 0,
           255),
-    dcqcn(SettingId::cc_phases, "cc_phases",
-          "congestion control of Broadcom NICs: phases in each state (num_phase_per_state)", &Qos::cc_phases, 0, 255),
-    dcqcn(SettingId::cc_init_cr, "cc_init_cr", "congestion control of Broadcom NICs: initial current rate (init_cr)",
-          &Qos::cc_init_cr, 0, 65535),
-    dcqcn(SettingId::cc_init_tr, "cc_init_tr", "congestion control of Broadcom NICs: initial target rate (init_tr)",
-          &Qos::cc_init_tr, 0, 65535),
-    dcqcn(SettingId::cc_rtt, "cc_rtt", "congestion control of Broadcom NICs: round-trip time in microseconds",
-          &Qos::cc_rtt, 0, 16383, "us"),
-    dcqcn(SettingId::cc_tcp_cp, "cc_tcp_cp", "congestion control of Broadcom NICs: TCP congestion parameter (tcp_cp)",
-          &Qos::cc_tcp_cp, 0, 1023),
-    dcqcn(SettingId::cc_inactivity_cp, "cc_inactivity_cp",
-          "congestion control of Broadcom NICs: inactivity threshold (inactivity_cp)", &Qos::cc_inactivity_cp, 0,
+    dcqcn(SettingId::cc_phases, "cc_phases", kBroadcomCc, "phases in each state (num_phase_per_state)", &Qos::cc_phases,
+          0, 255),
+    dcqcn(SettingId::cc_init_cr, "cc_init_cr", kBroadcomCc, "initial current rate (init_cr)", &Qos::cc_init_cr, 0,
           65535),
+    dcqcn(SettingId::cc_init_tr, "cc_init_tr", kBroadcomCc, "initial target rate (init_tr)", &Qos::cc_init_tr, 0,
+          65535),
+    dcqcn(SettingId::cc_rtt, "cc_rtt", kBroadcomCc, "round-trip time in microseconds", &Qos::cc_rtt, 0, 16383, "us"),
+    dcqcn(SettingId::cc_tcp_cp, "cc_tcp_cp", kBroadcomCc, "TCP congestion parameter (tcp_cp)", &Qos::cc_tcp_cp, 0,
+          1023),
+    dcqcn(SettingId::cc_inactivity_cp, "cc_inactivity_cp", kBroadcomCc, "inactivity threshold (inactivity_cp)",
+          &Qos::cc_inactivity_cp, 0, 65535),
     Setting{SettingId::roce_dscp, "roce_dscp", SettingGroup::congestion, NotificationKind::nothing,
             TrafficPart::classifies, "DSCP of RoCE data in the congestion control of Broadcom NICs", &Qos::roce_dscp,
             kNoRule, Status::critical,

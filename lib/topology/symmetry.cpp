@@ -9,6 +9,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "nic/capabilities.h"
 #include "node/endpoints.h"
 #include "node/port.h"
 #include "node/topology.h"

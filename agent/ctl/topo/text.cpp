@@ -6,6 +6,7 @@
 #include "ctl/output/table.h"
 #include "ctl/topo/view.h"
 #include "judge/platform_view.h"
+#include "nic/capabilities.h"
 #include "node/topology.h"
 #include "topology/boxes.h"
 

@@ -11,6 +11,7 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "judge/lines/pattern.h"
+#include "nic/capabilities.h"
 
 namespace fabric::lines {
 namespace {
@@ -1536,11 +1537,10 @@ bool has_sentence(std::string_view small, const Sentence& sentence) {
   return false;
 }
 
-// A line about a device of RDMA names it, its interface or a library for it, in small letters. ibv_devinfo and perftest
-// print the message alone: "Failed to open device".
-constexpr std::string_view kRdmaNames =
-    "ibv|^ib|_ib|rdma|roce|verbs|mlx|^hca|^hfi|bnxt|irdma|ionic|^efa|^hns|ucx|^uct|^ucp|nccl|rccl|openib|libfabric|"
-    "^ofi|^fi_|^gid|_gid|sgid|nvshmem|mscclpp|mooncake|nixl|gasnet|infiniband|^mana|erdma|cxgb|^qed|uverbs";
+// The interfaces of RDMA and the libraries that use it, in small letters.
+constexpr std::string_view kRdmaWords =
+    "ibv|^ib|_ib|rdma|roce|verbs|^hca|ucx|^uct|^ucp|nccl|rccl|openib|libfabric|^ofi|^fi_|^gid|_gid|sgid|nvshmem|"
+    "mscclpp|mooncake|nixl|gasnet|infiniband";
 // Registered memory that is of a GPU, in small letters; the last: perftest, whose buffers of host memory are its own,
 // so that only one of a GPU can have an address that the NIC does not reach.
 constexpr std::string_view kGpuNames =
@@ -1551,8 +1551,11 @@ Call call_of(std::string_view small) {
   constexpr ptrdiff_t kMostSpaces = 5;
   const bool is_alone = std::ranges::count(small, ' ') <= kMostSpaces && small.find(": ") == std::string_view::npos;
   const auto is_of_device = [](Call call) { return call == Call::open_device || call == Call::query_device; };
+  // A line about an RDMA device names it, its driver, its interface or a library for it. ibv_devinfo and perftest print
+  // the message alone: "Failed to open device".
   const auto fits = [&](const auto& each) {
-    return has_any(small, each.first) && (!is_of_device(each.second) || is_alone || has_any(small, kRdmaNames));
+    return has_any(small, each.first) &&
+           (!is_of_device(each.second) || is_alone || has_any(small, kRdmaWords) || mentions_rdma_device(small));
   };
   if (const auto* call = find_where(kCalls, fits)) return call->second;
   const Sentence* sentence = find_where(kSentences, [&](const Sentence& each) { return has_sentence(small, each); });

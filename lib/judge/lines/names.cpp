@@ -11,6 +11,7 @@
 #include "base/parse.h"
 #include "judge/lines.h"
 #include "judge/lines/codes.h"
+#include "nic/capabilities.h"
 
 namespace fabric::lines {
 namespace {
@@ -96,16 +97,10 @@ std::string match_port(const Port& port, const std::string& word, const std::opt
   return {};
 }
 
+// Not of a function or a module, mlx5_core or mlx5_cmd_out_err: a digit ends the name.
 bool looks_like_a_device(std::string_view word) {
-  for (const std::string_view prefix :
-       {"mlx5_",  "mlx4_", "bnxt_re", "irdma", "rocep", "roceo", "rdmap", "ionic_", "hns_", "erdma_", "efa_",  "mana_",
-        "manae_", "qedr",  "cxgb4_",  "ibp",   "ibo",   "iwp",   "hrn0_", "rxe",    "siw",  "i40iw",  "usnic_"})
-    if (word.starts_with(prefix) && word.size() > prefix.size() && word.size() < 24) {
-      // Not a function's or a module's name: mlx5_core, mlx5_cmd_out_err.
-      const std::string_view name = word.substr(0, word.find_first_of(":/"));
-      return std::isdigit(static_cast<unsigned char>(name.back())) != 0;
-    }
-  return false;
+  constexpr size_t kMost = 24;
+  return word.size() < kMost && is_like_rdma_name(word.substr(0, word.find_first_of(":/")));
 }
 
 void add(std::vector<std::string>& list, const std::string& text) {

@@ -53,26 +53,6 @@ bool is_network(const PciDevice& function) {
   return function.class_code >> 16 == kNetwork || function.class_code >> 8 == kInfiniband;
 }
 
-bool is_guests_function(std::string_view pci_id) {
-  constexpr std::string_view kIds[] = {
-      "15b3:1002", "15b3:1004", "15b3:1012", "15b3:1014", "15b3:1016", "15b3:1018", "15b3:101a", "15b3:101c",
-      "15b3:101e", "15b3:a2d3", "14e4:1606", "14e4:1607", "14e4:1608", "14e4:1609", "14e4:16bd", "14e4:16c1",
-      "14e4:16c2", "14e4:16c3", "14e4:16c4", "14e4:16c5", "14e4:16cb", "14e4:16d3", "14e4:16dc", "14e4:16e1",
-      "14e4:16e5", "14e4:16e6", "14e4:1806", "14e4:1807", "14e4:1808", "14e4:1809", "14e4:1819", "14e4:181b",
-      "14e4:d800", "1077:1664", "1077:8090", "1dd8:1003", "8086:1889", "8086:145c", "19e5:a22e", "19e5:a22f",
-      "1d0f:efa0", "1d0f:efa1", "1d0f:efa2", "1d0f:efa3", "1414:00ba", "1ded:107f"};
-  return contains(kIds, pci_id);
-}
-
-bool is_dpu_function(std::string_view pci_id) {
-  constexpr std::string_view kIds[] = {"15b3:a2d2", "15b3:a2d6", "15b3:a2dc", "15b3:a2df"};
-  return contains(kIds, pci_id);
-}
-
-bool is_data_direct(const PciDevice& function) {
-  return function.vendor == kNvidiaNetworking && function.device == 0x2100;
-}
-
 bool has_c2c(const PciDevice& gpu) {
   constexpr uint16_t kIds[] = {0x2342, 0x2345, 0x2348, 0x2941, 0x31c2};
   return gpu.vendor == kNvidia && contains(kIds, gpu.device);

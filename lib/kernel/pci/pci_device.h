@@ -70,20 +70,6 @@ inline bool are_of_one_model(const PciDevice& a, const PciDevice& b) { return mo
 // Class 02xx (network), or 0c06 (InfiniBand of the first generations).
 bool is_network(const PciDevice& function);
 
-// Whether the ids ("15b3:101e") are of a virtual function, which in a guest has no physical one, or of a function that
-// a cloud makes for its instances. For mlx4, mlx5, bnxt, qede, ionic, iavf, idpf, hns3, efa, mana and erdma, by their
-// tables (mlx4/main.c, mlx5/core/main.c, bnxt.c, qede_main.c, hnae3.h, efa_main.c, gdma_main.c, erdma_main.c; of
-// Linux 6.12).
-bool is_guests_function(std::string_view pci_id);
-
-// Whether the ids are of a host's physical function of a BlueField (mlx5_core_pci_table in mlx5/core/main.c, Linux
-// 6.12), whose E-Switch its Arm cores may own.
-bool is_dpu_function(std::string_view pci_id);
-
-// The second function of a ConnectX-8, by which its DMA reaches GPUs (mlx5_data_direct_pci_table in
-// drivers/infiniband/hw/mlx5/data_direct.c, Linux 6.12).
-bool is_data_direct(const PciDevice& function);
-
 // A GPU of a Grace superchip (GH200, GB200, GB300): NVLink-C2C joins it to its CPU, and it uses the address translation
 // service of the SMMU (nvgrace_gpu_vfio_pci_table in drivers/vfio/pci/nvgrace-gpu/main.c, Linux 6.18).
 bool has_c2c(const PciDevice& gpu);

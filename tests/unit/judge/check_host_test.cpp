@@ -187,7 +187,7 @@ TEST(CheckHost, ProgramsThatConnectByRdmaCm) {
   ASSERT_EQ(found.size(), 1U) << describe(found);
   EXPECT_EQ(found[0].status, Status::warning);
   EXPECT_TRUE(found[0].remedy.starts_with("modprobe rdma_ucm. /etc/rdma/modules/rdma.conf")) << found[0].remedy;
-  node.now.host->services = {{.unit = host::kContainer, .role = JobRole::batch}};
+  node.now.has_container_processes = true;
   EXPECT_EQ(said(node.view(), {"rdma-provider"}), "") << "the file of a container's image";
   node.now.rdma_cm = {.has_file = false};
   EXPECT_EQ(said(node.view(), {"rdma-provider"}), "");
@@ -242,6 +242,7 @@ TEST(CheckHost, AContainerHasLimitsAndLibrariesOfItsOwn) {
   Healthy node;
   Host& host = *node.now.host;
   host.services = {{.unit = host::kContainer, .role = JobRole::batch}};
+  node.now.has_container_processes = true;
   host.services[0].processes = {{1, "sleep", {ResourceLimit{64 * 1024, 64 * 1024}, {}, {}}}};
   EXPECT_EQ(said(node.view(), {"memlock"}), "") << "it has no RDMA device";
   for (const Port& port : node.now.ports) node.now.verbs_files[port.rdma] = {"uverbs0", 0666};
@@ -268,7 +269,13 @@ TEST(CheckHost, AContainerHasLimitsAndLibrariesOfItsOwn) {
   node.now.lacks_verbs = false;
   host.software.verbs.emplace();
   host.services.clear();
+  node.now.has_container_processes = false;
   EXPECT_EQ(said(node.view(), {"rdma-provider"}), "") << "the programs of a host may all be in containers";
+  for (const Port& port : node.now.ports) node.now.verbs_files[port.rdma] = {"uverbs0", 0666};
+  node.now.ports[0].role = PortRole::guest_function;
+  node.now.ports[0].owner = "0000:17:00.0";
+  EXPECT_TRUE(test::has(said(node.view(), {"rdma-provider"}), "no libibverbs.so.1"))
+      << "a pod that sees the processes of its host, by its virtual function";
 }
 
 TEST(CheckHost, ADeviceNeedsAProviderOfLibibverbsOwnVersion) {

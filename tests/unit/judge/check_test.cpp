@@ -12,6 +12,7 @@
 #include "judge/network.h"
 #include "judge/topology.h"
 #include "metrics/families.h"
+#include "nic/capabilities.h"
 #include "setting/setting_table.h"
 #include "support/healthy_node.h"
 #include "support/manuals.h"

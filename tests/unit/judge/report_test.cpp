@@ -16,8 +16,8 @@
 #include "judge/remedy.h"
 #include "judge/rule.h"
 #include "judge/unseen.h"
+#include "node/endpoints.h"
 #include "node/node.h"
-#include "node/services.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
 
@@ -359,18 +359,36 @@ TEST(Unseen, APodThatLacksOneOfItsNetworks) {
       if (is_fault(each.status)) out += each.subject + ": " + each.observed + "\n";
     return out;
   };
-  node.now.host->services = {{.unit = host::kContainer}};
+  node.now.has_container_processes = true;
   for (const Port& port : node.now.ports) node.now.verbs_files[port.rdma] = {"uverbs0", 0666};
   lose_netdev(3);
   EXPECT_EQ(said_of(), "mlx5_3/1: none in this network namespace: its netdev is in another\n");
   node.now.verbs_files.erase("mlx5_3");
   EXPECT_EQ(said_of(), "") << "the pod was not given it";
   node.now.verbs_files["mlx5_3"] = {"uverbs3", 0666};
-  node.now.host->services.clear();
+  node.now.has_container_processes = false;
   EXPECT_EQ(said_of(), "") << "a host whose container has it";
-  node.now.host->services = {{.unit = host::kContainer}};
+  node.now.has_container_processes = true;
   lose_netdev(2);
   EXPECT_EQ(said_of(), "") << "a mount of the host's /dev/infiniband";
+}
+
+TEST(Unseen, ContainersAreRecognizedInOnePlace) {
+  Healthy node;
+  EXPECT_FALSE(is_container(node.now));
+  node.now.has_container_processes = true;
+  EXPECT_TRUE(is_container(node.now));
+  node.now.has_container_processes = false;
+  for (Nic& nic : node.now.topology.nics) node.now.platform.functions[nic.pci].kernel_driver = "vfio-pci";
+  EXPECT_FALSE(is_container(node.now)) << "a host that gave all its NICs to virtual machines";
+  node.now.topology.nics[0].netdev_elsewhere = true;
+  EXPECT_TRUE(is_container(node.now));
+  node.now.platform.functions[node.now.topology.nics[1].pci].kernel_driver = "mlx5_core";
+  EXPECT_FALSE(is_container(node.now)) << "a host whose container has a netdev";
+  node.now.ports[1].role = PortRole::guest_function;
+  EXPECT_FALSE(is_container(node.now)) << "a virtual machine does not see the physical function";
+  node.now.ports[1].owner = "0000:2a:00.0";
+  EXPECT_TRUE(is_container(node.now)) << "a pod sees it";
 }
 
 // InfiniBand needs no netdev: the files show what a container was given.

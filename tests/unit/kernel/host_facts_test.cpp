@@ -589,10 +589,8 @@ TEST(RdmaSoftware, NothingHasLoadedTheModuleForTheFabricManager) {
 TEST(RdmaSoftware, AContainerWithoutAnyDeviceFile) {
   Tree tree;
   tree.file("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n").folder("sys/class/infiniband");
-  tree.file("proc/1/comm", "systemd\n");
-  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()})) << "/dev of a captured host";
-  tree.file("proc/1/comm", "sleep\n");
-  EXPECT_TRUE(host::lacks_verbs(Kernel{.root = tree.root()}));
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()}, false)) << "/dev of a captured host";
+  EXPECT_TRUE(host::lacks_verbs(Kernel{.root = tree.root()}, true));
   // A capture without the question does not know.
   const auto tape = [](auto answer) {
     auto out = std::make_shared<Tape>(true);
@@ -600,26 +598,29 @@ TEST(RdmaSoftware, AContainerWithoutAnyDeviceFile) {
       out->note(Ask::query, "mode of /dev/infiniband/uverbs0", answer);
     return out;
   };
-  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root(), .tape = tape(nullptr)}));
-  EXPECT_TRUE(host::lacks_verbs(Kernel{.root = tree.root(), .tape = tape(error(ENOENT, "/dev/infiniband/uverbs0"))}));
-  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root(), .tape = tape(error(EMFILE, "/dev/infiniband/uverbs0"))}));
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root(), .tape = tape(nullptr)}, true));
+  EXPECT_TRUE(
+      host::lacks_verbs(Kernel{.root = tree.root(), .tape = tape(error(ENOENT, "/dev/infiniband/uverbs0"))}, true));
+  EXPECT_FALSE(
+      host::lacks_verbs(Kernel{.root = tree.root(), .tape = tape(error(EMFILE, "/dev/infiniband/uverbs0"))}, true));
   tree.file("dev/infiniband/uverbs0", "");
-  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()}));
-  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root(), .tape = tape(nullptr)})) << "a tree that was put together";
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()}, true));
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root(), .tape = tape(nullptr)}, true))
+      << "a tree that was put together";
 }
 
 TEST(RdmaSoftware, NothingHasLoadedTheModuleForVerbs) {
   Tree tree;
   tree.file("proc/modules", "mlx5_ib 1 0 - Live 0x0\nib_core 1 1 mlx5_ib, Live 0x0\n");
-  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()})) << "no RDMA device";
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()}, false)) << "no RDMA device";
   tree.folder("sys/class/infiniband");
-  EXPECT_TRUE(host::lacks_verbs(Kernel{.root = tree.root()}));
+  EXPECT_TRUE(host::lacks_verbs(Kernel{.root = tree.root()}, false));
   tree.file("proc/modules", "nvidia 1 0 - Live 0x0\n");
-  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()})) << "RDMA is built in";
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()}, false)) << "RDMA is built in";
   tree.file("proc/modules", "ib_uverbs 1 0 - Live 0x0\nib_core 1 1 ib_uverbs, Live 0x0\n");
-  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()}));
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()}, false));
   tree.file("proc/modules", "ib_core 1 0 - Live 0x0\n").folder("sys/class/infiniband_verbs");
-  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()})) << "ib_uverbs is built in";
+  EXPECT_FALSE(host::lacks_verbs(Kernel{.root = tree.root()}, false)) << "ib_uverbs is built in";
 }
 
 TEST(RdmaSoftware, DeviceFilesOfVerbs) {
