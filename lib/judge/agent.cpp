@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of fabric-agentd.
+#include "judge/agent.h"
+
 #include "judge/rule.h"
 
 namespace fabric {

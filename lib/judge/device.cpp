@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NIC as a device: its transport, counters that do not count, GIDs that change, devlink health reporters.
+#include "judge/device.h"
+
 #include <cmath>
 #include <set>
 

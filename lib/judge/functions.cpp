@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits that the host sets for virtual functions of its NICs, and that harm RDMA in a pod or a virtual machine.
-#include "node/functions.h"
+#include "judge/functions.h"
 
 #include "judge/finding.h"
 #include "judge/rule.h"
+#include "node/functions.h"
 
 namespace fabric {
 namespace {

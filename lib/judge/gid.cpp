@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GIDs of a port: whether it has one that jobs can use, and no other device has the same.
+#include "judge/gid.h"
+
 #include "judge/finding.h"
 #include "judge/network.h"
 #include "judge/port_context.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host: limits of jobs, memory, CPU power saving, clocks and interrupts.
+#include "judge/host.h"
+
 #include <cmath>
 
 #include "judge/network.h"

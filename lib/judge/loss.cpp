@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lost packets: transport, discards, the network, receivers and far ends that do not answer.
+#include "judge/loss.h"
+
 #include "judge/engine.h"
 #include "judge/network.h"
 #include "judge/pcie.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flow and congestion control: PFC, global pause, storms, ECN and CNPs; traffic that PFC does not protect.
+#include "judge/pfc.h"
+
 #include <cmath>
 
 #include "judge/port_context.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The platform between GPUs and NICs: ACS, IOMMU, BARs, GPUDirect, power saving and tuning of PCI devices.
+#include "judge/platform.h"
+
 #include <bit>
 
 #include "judge/platform_view.h"

@@ -5,7 +5,25 @@
 #include <cstdio>
 
 #include "base/name_index.h"
+#include "judge/agent.h"
+#include "judge/cabling.h"
 #include "judge/cause.h"
+#include "judge/device.h"
+#include "judge/functions.h"
+#include "judge/gid.h"
+#include "judge/host.h"
+#include "judge/link.h"
+#include "judge/loss.h"
+#include "judge/network.h"
+#include "judge/optics.h"
+#include "judge/pcie.h"
+#include "judge/pfc.h"
+#include "judge/planes.h"
+#include "judge/platform.h"
+#include "judge/port_state.h"
+#include "judge/settings.h"
+#include "judge/topology.h"
+#include "judge/unseen.h"
 
 namespace fabric {
 namespace {

@@ -176,29 +176,8 @@ inline constexpr std::string_view kRuleGroups[] = {group::link,     group::setti
 
 inline bool Rule::is_cause() const { return group == group::diagnosis; }
 
-// The subjects' tables, each in the file of its name.
-std::vector<Rule> setting_rules();  // one per row of kSettings
-std::span<const Rule> settings_rules();
-std::span<const Rule> agent_rules();
-std::span<const Rule> cabling_rules();
-std::span<const Rule> device_rules();
-std::span<const Rule> function_rules();
-std::span<const Rule> gid_rules();
-std::span<const Rule> host_rules();
-std::span<const Rule> link_rules();
-std::span<const Rule> loss_rules();
-std::span<const Rule> network_rules();
-std::span<const Rule> optics_rules();
-std::span<const Rule> pcie_rules();
-std::span<const Rule> pfc_rules();
-std::span<const Rule> planes_rules();
-std::span<const Rule> platform_rules();
-std::span<const Rule> port_state_rules();
-std::span<const Rule> topology_rules();
-std::span<const Rule> unseen_rules();
-
-// All rules, sorted by group, then by id; settings in the order of their table, causes in the order in which they are
-// asked.
+// All rules (the table of a subject is declared in its header), sorted by group, then by id; settings in the order of
+// their table, causes in the order in which they are asked.
 std::span<const Rule> rules();
 // The settings whose present values a rule judges, whatever the policy wants.
 Keys judged_settings();

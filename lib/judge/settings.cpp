@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "judge/settings.h"
+
 #include "base/find.h"
 #include "base/result.h"
 #include "judge/rule.h"

@@ -358,12 +358,6 @@ TEST(Floors, NoConditionalOperatorIsInAnother) {
 
 // ---- where functions are defined: those of X.h in X.cpp
 
-// Headers whose functions are in several files of their folder: the rules of a subject, the families of a kind, a view
-// of the page. Only to shrink.
-const std::set<std::string> kSeveralFiles{
-    "lib/judge/rule.h",
-};
-
 struct Function {
   std::string name;
   bool is_defined = false;  // with its body; else declared
@@ -405,8 +399,8 @@ std::vector<Function> functions_of(const fs::path& path) {
   return out;
 }
 
-// "lib/a/x.h: read() is defined in lib/a/y.cpp", without the headers of kSeveralFiles; these go to `several`.
-std::vector<std::string> defined_elsewhere(const std::string& root, std::set<std::string>& several) {
+// "lib/a/x.h: read() is defined in lib/a/y.cpp"
+std::vector<std::string> defined_elsewhere(const std::string& root) {
   std::map<std::string, std::set<std::string>> declared, defined;  // by file without its suffix
   for (const char* top : {"lib", "agent"})
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / top)) {
@@ -424,17 +418,14 @@ std::vector<std::string> defined_elsewhere(const std::string& root, std::set<std
       if (defined[header].contains(name)) continue;
       for (const auto& [file, functions] : defined) {
         if (!functions.contains(name) || (declared.contains(file) && declared.at(file).contains(name))) continue;
-        if (kSeveralFiles.contains(header + ".h")) several.insert(header + ".h");
-        else out.push_back(header + ".h: " + name + "() is defined in " + file + ".cpp");
+        out.push_back(header + ".h: " + name + "() is defined in " + file + ".cpp");
       }
     }
   return out;
 }
 
 TEST(Floors, WhatAHeaderDeclaresItsOwnFileDefines) {
-  std::set<std::string> several;
-  EXPECT_TRUE(test::same_text("", lines(defined_elsewhere(FABRIC_SOURCE_DIR, several))));
-  EXPECT_EQ(several, kSeveralFiles) << "take out of kSeveralFiles what has one file now";
+  EXPECT_TRUE(test::same_text("", lines(defined_elsewhere(FABRIC_SOURCE_DIR))));
 }
 
 TEST(Floors, ADefinitionInAnotherFileIsSeen) {
@@ -448,8 +439,7 @@ TEST(Floors, ADefinitionInAnotherFileIsSeen) {
       "namespace fabric {\nnamespace {\nint other(int) { return 1; }\n}  // namespace\nint there() { return 1; }\n");
   tree.file("agent/c.h", "int other(long);\n");
   tree.file("agent/c.cpp", "int other(long) { return 1; }\n");
-  std::set<std::string> several;
-  EXPECT_EQ(lines(defined_elsewhere(tree.path(), several)), "lib/base/a.h: there() is defined in lib/base/b.cpp\n");
+  EXPECT_EQ(lines(defined_elsewhere(tree.path())), "lib/base/a.h: there() is defined in lib/base/b.cpp\n");
 }
 
 // ---- one noun means one type
