@@ -44,12 +44,6 @@ Finding unjudged(std::string subject, std::string observed, std::string expected
   return out;
 }
 
-// Its netdev is elsewhere, and those of this namespace that are above it (macvlan) have an address: RoCE runs here.
-bool has_gid_here(const Node& node, const Port& port) {
-  return std::ranges::any_of(port.gids,
-                             [&](const Gid& gid) { return is_routable_v2(gid) && is_here(node, port, gid); });
-}
-
 std::optional<Finding> ask_other_namespaces(const View& view) {
   const std::vector<std::string> elsewhere = devices_elsewhere(view.now);
   std::set<std::string> here;
@@ -60,7 +54,7 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
     if (is_endpoint(port) && !is_roce(port) && belongs_elsewhere(view.now, port)) not_given.push_back(port.id());
     const Nic* nic = nic_at(view.now.topology, port.pci);
     if (nic != nullptr && nic->netdev_elsewhere && port.netdev.empty() && port.link_layer == LinkLayer::ethernet &&
-        !has_gid_here(view.now, port))
+        !has_address_here(view.now, port))
       without_netdev.push_back(port.id()), has_wire = has_wire || !is_virtual(port);
   }
   for (const Nic& nic : view.now.topology.nics) here.insert(nic.rdma.begin(), nic.rdma.end());

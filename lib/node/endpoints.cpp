@@ -23,12 +23,6 @@ bool is_netdev_elsewhere(const Node& node, const Port& port) {
   return nic != nullptr && nic->netdev_elsewhere && port.netdev.empty();
 }
 
-// A function that waits for a guest or a pod has link-local GIDs alone.
-bool has_address_here(const Node& node, const Port& port) {
-  return std::ranges::any_of(port.gids,
-                             [&](const Gid& gid) { return is_routable_v2(gid) && is_here(node, port, gid); });
-}
-
 }  // namespace
 
 bool is_routable_v2(const Gid& gid) { return gid.type == "RoCE v2" && !gid.gid.starts_with("fe80:"); }
@@ -47,6 +41,11 @@ bool is_here(const Node& node, const Port& port, const Gid& gid) {
   // A netdev of that name here may be another one: a container's eth0 is not the host's. Then it has other addresses.
   return !found->addresses ||
          std::ranges::any_of(*found->addresses, [&](const Address& each) { return gid_text(each.ip) == gid.gid; });
+}
+
+bool has_address_here(const Node& node, const Port& port) {
+  return std::ranges::any_of(port.gids,
+                             [&](const Gid& gid) { return is_routable_v2(gid) && is_here(node, port, gid); });
 }
 
 bool is_used_function(const Port& port) {

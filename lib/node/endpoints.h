@@ -20,6 +20,8 @@ bool is_routable_v2(const Gid& gid);
 // (show_gid_attr() and _show_port_gid_attr_ndev() in drivers/infiniband/core/sysfs.c, Linux 6.12). A macvlan or ipvlan
 // above the netdev of another namespace is here. True if nothing shows where it is. False for a tunnel (Gid::overlay).
 bool is_here(const Node& node, const Port& port, const Gid& gid);
+// Whether the port has a routable GID that is here: of its own netdev, or of one above it (macvlan).
+bool has_address_here(const Node& node, const Port& port);
 // Whether this host itself uses the virtual function: it is ACTIVE, with a routable GID of its own netdev. One that
 // waits for a guest or a pod has link-local GIDs alone.
 bool is_used_function(const Port& port);
