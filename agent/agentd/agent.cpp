@@ -78,7 +78,8 @@ Result<void> Agent::listen(NotificationSource& source, Result<NotificationSocket
                                      [this, &source, parse = std::move(parse)] { drain(*source.socket, parse); });
 }
 
-// Watches the folder in which the record of an `apply --confirm` appears, is replaced, and is removed.
+// Watches the folder in which the records of an `apply --confirm` and of a self-test appear, are replaced, and are
+// removed.
 void Agent::open_record() {
   if (!kernel_.root.is_host()) return;
   auto folder = make_directory_of(manager_.directory(), confirm::kFile);
@@ -90,7 +91,7 @@ void Agent::open_record() {
   auto added = checked(
       sd_event_add_inotify(event_.get(), &source, path.c_str(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
   record_.reset(source);
-  // Without inotify, watch_confirm() polls. kubelet and others can use up root's fs.inotify.max_user_instances.
+  // Without inotify, watch_confirm() polls for both. kubelet and others can use up root's fs.inotify.max_user_instances.
   if (!added)
     write_journal({message_id::trouble, LOG_WARNING,
                    added.error().text() + "; polling for the record of apply --confirm instead"});
@@ -115,6 +116,7 @@ Result<void> Agent::run() {
   rescan();
   watch_confirm();
   reconcile_all();
+  schedule_.at({TaskKind::watch_self_test}, now());
   schedule_.at({TaskKind::reread}, now() + manager_.policy().reread);
   schedule_.at({TaskKind::record_inventory}, now() + kInventoryDelay);
   publish_status();
@@ -128,8 +130,16 @@ Result<void> Agent::run() {
 }
 
 int Agent::on_record(sd_event_source*, const struct inotify_event* event, void* self) {
-  if (event->len == 0 || !std::string_view(confirm::kFile).ends_with(std::string("/") + event->name)) return 0;
-  agent(self).schedule_.at({TaskKind::watch_confirm}, now());
+  if (event->len == 0) return 0;
+  const std::string name = std::string("/") + event->name;
+  if (std::string_view(confirm::kFile).ends_with(name)) {
+    agent(self).schedule_.at({TaskKind::watch_confirm}, now());
+  } else if (std::string_view(state::kSelfTestFile).ends_with(name)) {
+    agent(self).manager_.note_self_test();
+    agent(self).schedule_.at({TaskKind::watch_self_test}, now());
+  } else {
+    return 0;
+  }
   agent(self).arm_timer();
   return 0;
 }
@@ -251,9 +261,19 @@ void Agent::reconcile_all() {
 void Agent::watch_confirm() {
   const Suspension::NextSteps next = manager_.watch_confirm();
   if (next.again) schedule_.at({TaskKind::watch_confirm}, now() + *next.again);
-  if (!record_) schedule_.at({TaskKind::watch_confirm}, now() + kRecordPoll);  // no inotify
+  if (!record_) {  // no inotify
+    schedule_.at({TaskKind::watch_confirm}, now() + kRecordPoll);
+    schedule_.at({TaskKind::watch_self_test}, now());
+  }
   if (next.confirmed) return reload();  // the files have the confirmed configuration
   if (next.changed) reconcile_all();
+}
+
+void Agent::watch_self_test() {
+  const auto due = manager_.ports_of_killed_self_test();
+  if (!due) return;
+  for (const std::string& id : *due) reconcile_port(id);
+  schedule_.at({TaskKind::watch_self_test}, now() + kRecordRetry);
 }
 
 void Agent::settle(const std::string& id) {
@@ -288,6 +308,7 @@ void Agent::do_task(const Task& task) {
       if (manager_.is_idle(task.port)) return reconcile_port(task.port);
       return schedule_.at(task, now() + kIdlePoll);
     case TaskKind::watch_confirm: return watch_confirm();
+    case TaskKind::watch_self_test: return watch_self_test();
     case TaskKind::record_inventory: {
       if (!kernel_.root.is_host()) return;
       const auto recorded = record_inventory(kernel_, manager_.directory());

@@ -50,6 +50,7 @@ class Agent {
   void reconcile_all();
   void settle(const std::string& id);
   void watch_confirm();
+  void watch_self_test();
   void reload();
   void publish_status();  // writes the state file and STATUS=, and sends READY=1 once udev is done
   void arm_timer();

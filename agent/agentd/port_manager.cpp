@@ -228,12 +228,39 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
                                  .have = &entry.have,
                                  .seen = entry.seen,
                                  .suspended = suspension_.reason(),
-                                 .on_trial = suspension_.is_awaiting()},
+                                 .on_trial = suspension_.is_awaiting(),
+                                 .is_idle = [&] { return !environment_.in_use(entry.port); }},
                                 std::move(changes), now);
     PortTable::passed(entry);
     if (gone) return error(ENODEV, id);
   } while (write_now);
   return {};
+}
+
+std::optional<std::vector<std::string>> PortManager::ports_of_killed_self_test() {
+  if (environment_.read_only) return std::nullopt;
+  const auto root = Root::open(environment_.directory);
+  if (!root || !root->exists(state::kSelfTestFile)) return std::nullopt;
+  std::vector<std::string> due;
+  if (const auto lock = state::take_lock(environment_.directory); !lock) {
+    self_test_is_new_ = true;  // it is running
+    return due;
+  }
+  const auto record = state::load_originals(environment_.directory, state::kSelfTestFile);
+  if (!record) return std::nullopt;  // reported by OriginalsStore
+  const bool is_new = std::exchange(self_test_is_new_, false);
+  const std::set<std::string> waited = std::exchange(self_test_waits_, {});
+  for (const std::string& id : table_.ids()) {
+    const Port& port = table_.find(id)->port;
+    const auto original = state::original_for(*record, port);
+    if (!original) continue;
+    const qos::Use use = environment_.in_use(port);
+    const bool is_idle = !use || (use.is_front_end() && (original->front_end || allows_front_end(port)));
+    if (!is_idle) self_test_waits_.insert(id);
+    if (is_new || (is_idle && waited.contains(id))) due.push_back(id);
+  }
+  if (due.empty() && self_test_waits_.empty()) return std::nullopt;
+  return due;
 }
 
 std::optional<std::chrono::milliseconds> PortManager::retry_after(const std::string& id) const {

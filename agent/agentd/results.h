@@ -22,6 +22,8 @@ class Results {
     Sightings seen{};
     std::string suspended{};  // why nothing is written; empty: not suspended
     bool on_trial = false;    // an apply awaits confirmation: the values that it has set are not drift
+    // Whether nothing uses the port; asked only about a writer that reacts. Null: it counts as used.
+    std::function<bool()> is_idle{};
   };
   // Compares the results of a pass with those of the previous pass. True if a conflict has ended on a setting that
   // differs: the caller makes another pass at once, which writes it.
@@ -57,13 +59,13 @@ class Results {
     enum class Reaction : uint8_t {
       unknown,  // the setting was not written since the conflict
       asked,    // it was written, while the writer may only have paused
-      reacts,   // the writer changed that value back: the next write, if disruptive, waits
+      reacts,   // the writer changed that value back: the next write, if disruptive, waits on a port that is in use
     };
     qos::Suspect suspect;
     Reaction reaction = Reaction::unknown;
     unsigned reversals = 0;  // values that the writer changed back
-    // While it reacts, a disruptive write waits until the writer ends, or until this moment: the writer's rule may be
-    // corrected while it runs.
+    // While it reacts, a disruptive write of a port in use (disruptive = "now", front_end) waits until the writer ends,
+    // or until this moment: the writer's rule may be corrected while it runs. On an idle port a write harms nobody.
     qos::Instant waits_until{};
   };
   // Kept while a port comes and goes: NICs keep settings over a driver reload.

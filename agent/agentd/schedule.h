@@ -20,6 +20,7 @@ enum class TaskKind : uint8_t {
   settle,         // Task::port, after its link has returned
   poll_idle,      // Task::port: a write waits until it is idle
   watch_confirm,  // check an apply that awaits confirmation
+  watch_self_test,  // a self-test may have been killed
   record_inventory,
   publish,  // nothing else: the state file and readiness, which follow every task
 };

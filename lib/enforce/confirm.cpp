@@ -27,9 +27,8 @@ namespace {
 // without enforcement.
 constexpr std::chrono::minutes kPatience{10};
 
-// The process of start_guard(); writes one byte to `ready` when it is detached from its starter.
-[[noreturn]] void guard(int ready, const std::string& directory, const std::string& id,
-                        const std::function<void()>& detach, const GuardAct& act) {
+// The process of start_detached(); writes one byte to `ready` when it is detached from its starter.
+[[noreturn]] void run_detached(int ready, const std::function<void()>& detach, const std::function<void()>& body) {
   ::setsid();
   for (int signal : {SIGHUP, SIGPIPE, SIGINT}) ::signal(signal, SIG_IGN);
   // Closes every file of the starter, above all its lock, except the pipe.
@@ -42,6 +41,11 @@ constexpr std::chrono::minutes kPatience{10};
   if (detach) detach();
   (void)!::write(3, "r", 1);
   ::close(3);
+  body();
+  ::_exit(0);
+}
+
+void guard(const std::string& directory, const std::string& id, const GuardAct& act) {
   auto next = std::chrono::steady_clock::now();
   for (;; std::this_thread::sleep_for(std::chrono::seconds(1))) {
     const auto root = Root::open(directory);
@@ -53,7 +57,6 @@ constexpr std::chrono::minutes kPatience{10};
     const auto pause = act();
     next = std::chrono::steady_clock::now() + pause;
   }
-  ::_exit(0);
 }
 
 }  // namespace
@@ -299,17 +302,22 @@ Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::v
 
 Result<void> start_guard(const std::string& directory, const std::string& id, const std::function<void()>& detach,
                          const GuardAct& act) {
+  return start_detached("the guard of apply --confirm", detach, [&] { guard(directory, id, act); });
+}
+
+Result<void> start_detached(const std::string& what, const std::function<void()>& detach,
+                            const std::function<void()>& body) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return error(errno, "the guard of apply --confirm: pipe");
+  if (::pipe2(ends, O_CLOEXEC) != 0) return error(errno, what + ": pipe");
   const Fd read_end(ends[0]);
   Fd write_end(ends[1]);
   const pid_t first = ::fork();
-  if (first < 0) return error(errno, "the guard of apply --confirm: fork");
-  if (first == 0) guard(write_end.get(), directory, id, detach, act);
+  if (first < 0) return error(errno, what + ": fork");
+  if (first == 0) run_detached(write_end.get(), detach, body);
   write_end.reset();
   ::waitpid(first, nullptr, 0);
   char ready = 0;
-  if (::read(read_end.get(), &ready, 1) != 1) return error(ESRCH, "the guard of apply --confirm ended at once");
+  if (::read(read_end.get(), &ready, 1) != 1) return error(ESRCH, what + " ended at once");
   return {};
 }
 

@@ -127,10 +127,15 @@ class RetryPause {
   unsigned doublings_ = 0;
 };
 
-// Starts a process in a session of its own that outlives its starter. From the deadline on it calls `act`, which
-// returns the pause before its next call. The process ends as soon as the record is gone, was reverted, or belongs to
-// another apply, and for no other reason: an apply that takes longer than its time sets a later deadline at its end. It
-// calls `detach` first (to leave the starter's cgroup); start_guard() returns after that.
+// Runs `body` in a process in a session of its own that outlives its starter, without the starter's open files. It
+// calls `detach` first (to leave the starter's cgroup); start_detached() returns after that. `what` begins the texts of
+// errors.
+Result<void> start_detached(const std::string& what, const std::function<void()>& detach,
+                            const std::function<void()>& body);
+
+// Starts a process (start_detached()) that calls `act` from the deadline on, which returns the pause before its next
+// call. The process ends as soon as the record is gone, was reverted, or belongs to another apply, and for no other
+// reason: an apply that takes longer than its time sets a later deadline at its end.
 using GuardAct = std::function<std::chrono::seconds()>;
 Result<void> start_guard(const std::string& directory, const std::string& id, const std::function<void()>& detach,
                          const GuardAct& act);

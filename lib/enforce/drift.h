@@ -30,7 +30,7 @@ class Drift {
     conflict_over,   // the setting is not held any more; if it differs, the caller writes it now
   };
   // `written`: since the last call another process has written the setting, maybe to the same value; or a write would
-  // be disruptive, and waits for the process that changed the last one back.
+  // be disruptive, on a port in use, and waits for the process that changed the last one back.
   Transition observe(const Change& change, Instant now, bool written = false);
 
   // True if the setting must not be written now.

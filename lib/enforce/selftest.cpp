@@ -105,29 +105,79 @@ SelfTestStep test_setting(Kernel& kernel, const Port& port, const Driver& driver
   return step;
 }
 
+constexpr SettingId kProtections[]{SettingId::pfc, SettingId::pause};
+
+bool is_on(SettingId id, const Qos& qos) {
+  if (id == SettingId::pfc) return qos.pfc && qos.pfc->bits != 0;
+  return qos.pause && (qos.pause->rx || qos.pause->tx);
+}
+
+// Global pause or PFC, whichever was on before the test; nullopt: neither, or this driver cannot write it.
+std::optional<SettingId> protection_of(const Driver& driver, const Qos& before) {
+  for (const SettingId id : kProtections)
+    if (is_on(id, before) && op_of(driver, id).write != nullptr) return id;
+  return std::nullopt;
+}
+
 // Global pause and PFC replace each other, and drivers refuse one beside the other. If the test has ended one of them
 // and the other one does not come, RoCE has neither: the first one returns at once, also on a port that a job has begun
-// to use.
-void return_protection(Kernel& kernel, const Port& port, const Driver& driver, const Qos& before,
-                       std::chrono::milliseconds patience) {
-  const auto is_on = [](SettingId id, const Qos& qos) {
-    if (id == SettingId::pfc) return qos.pfc && qos.pfc->bits != 0;
-    return qos.pause && (qos.pause->rx || qos.pause->tx);
-  };
-  constexpr SettingId kProtections[]{SettingId::pfc, SettingId::pause};
-  const auto* lost = std::ranges::find_if(kProtections, [&](SettingId id) { return is_on(id, before); });
-  const auto have = read(kernel, port, Keys().set(index(SettingId::pfc)).set(index(SettingId::pause)));
-  if (lost == std::end(kProtections) || !have || op_of(driver, *lost).write == nullptr) return;
-  if (std::ranges::any_of(kProtections, [&](SettingId id) { return is_on(id, have->values); })) return;
-  Qos value = have->values;
-  copy_value(setting_of(*lost), before, value);
-  const auto link = rtnl::link(*kernel.route, port.netdev);
-  (void)write_setting(op_of(driver, *lost), port_io(kernel, port), setting_of(*lost), value, *have);
-  (void)await_carrier(kernel, port, link && link->carrier.value_or(false), patience);
+// to use. A write that fails is repeated: firmware that restarts the link may be busy. Calls `note` before each write.
+// True if it was written; an Error if RoCE still has neither.
+Result<bool> return_protection(Kernel& kernel, const Port& port, const Driver& driver, const Qos& before,
+                               std::chrono::milliseconds patience,
+                               const std::function<void(SettingId, bool disruptive)>& note = {}) {
+  constexpr int kTries = 3;
+  constexpr std::chrono::milliseconds kPause{100};
+  const auto lost = protection_of(driver, before);
+  if (!lost) return false;
+  const Setting& setting = setting_of(*lost);
+  const Op& op = op_of(driver, *lost);
+  Result<void> written;
+  for (int tries = 0;; ++tries) {
+    if (tries > 1) std::this_thread::sleep_for(kPause);
+    const auto have = read(kernel, port, Keys().set(index(SettingId::pfc)).set(index(SettingId::pause)));
+    if (have && std::ranges::any_of(kProtections, [&](SettingId id) { return is_on(id, have->values); }))
+      return tries != 0;
+    if (!have) written = have.error();
+    if (tries == kTries || (!have && have.error().code == ENODEV)) break;
+    if (!have) continue;
+    Qos value = have->values;
+    copy_value(setting, before, value);
+    const auto link = rtnl::link(*kernel.route, port.netdev);
+    if (note) note(*lost, is_disruptive(op, *lost, have->notes));
+    written = write_setting(op, port_io(kernel, port), setting, value, *have);
+    (void)await_carrier(kernel, port, link && link->carrier.value_or(false), patience);
+  }
+  const std::string what = "RoCE has neither global pause nor PFC: " + std::string(setting.key) + " cannot be set to " +
+                           value_text(setting, before) + " again";
+  if (written) return error(EIO, what + ": the driver accepts it and shows another value");
+  return error(written.error().code, what + ": " + written.error().what);
 }
 
 // Restored, or not offered by the port any more: it cannot come back by waiting.
 bool is_restored(const Change& change) { return is_done(change.outcome) || change.outcome == Outcome::unsupported; }
+
+// The settings wait for the end of a job, and the job must not run without the protection that it had before the test.
+// True if RoCE has it, or the port had none.
+bool give_back_protection(Kernel& kernel, const Port& port, const Qos& before, const WriteTerms& terms,
+                          Changes& changes) {
+  const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
+  const Use use = terms.terms().in_use(port);
+  if (use.is_front_end() && !terms.terms().front_end) return false;
+  const auto lost = protection_of(driver, before);
+  const auto back =
+      return_protection(kernel, port, driver, before, {},
+                        [&](SettingId id, bool disruptive) { terms.note_write(port, id, disruptive); });
+  Change* change = find_where(changes, [&](const Change& each) { return lost && each.setting == *lost; });
+  if (change != nullptr && (!back || *back)) {
+    change->outcome = back ? Outcome::applied : Outcome::refused;
+    change->code = back ? 0 : back.error().code;
+    change->detail = back ? std::string() : back.error().what;
+    change->wait.reset();
+    change->waits_for.reset();
+  }
+  return back.ok();
+}
 
 Result<void> save_record(const std::string& directory, const state::Originals& record) {
   if (!record.empty()) return state::save_originals(directory, record, state::kSelfTestFile);
@@ -172,6 +222,7 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
   if (!is_second) static_cast<Qos&>(entry) = before->values;
   if (entry.fec == kUnknownFec) entry.fec.reset();
   entry.front_end = options.route_allowed || (is_second && entry.front_end);
+  entry.may_lack_pause_and_pfc = true;
   if (auto saved = save_record(options.directory, *record); !saved) return saved.error();
   // A class of traffic moves as a whole here, too: a job may start between two writes. So a setting waits for those
   // that protect the traffic which it moves, and one that would release the old priority is written as a step.
@@ -179,6 +230,13 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
   std::vector<SettingId> left;
   std::ranges::copy_if(driver.order, std::back_inserter(left),
                        [&](SettingId id) { return has_value(setting_of(id), wanted); });
+  // PFC comes as soon as possible after the global pause that it replaces, because the program may be killed between
+  // the two: the rest of the class is written before both, except the buffers, which depend on pause.
+  if (is_on(SettingId::pause, before->values) && is_on(SettingId::pfc, wanted)) {
+    constexpr SettingId kAfterPause[]{SettingId::prio2buffer, SettingId::buffer_size, SettingId::pfc};
+    const auto pause = std::ranges::find(left, SettingId::pause), next = std::ranges::find_first_of(left, kAfterPause);
+    if (pause < next) std::rotate(pause, pause + 1, next);
+  }
   bool may_write = true;  // a port that has got the default route, and no job, is not written any more
   for (bool tested = true; tested && out.stopped.empty();) {
     tested = false;
@@ -203,11 +261,15 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
       const bool was_pfc = *id == SettingId::pfc;
       id = left.erase(id);
       tested = true;
-      if (was_pfc && !contains(left, SettingId::pause))
-        return_protection(kernel, port, driver, before->values, options.patience);
+      if (!was_pfc || contains(left, SettingId::pause)) continue;
+      if (auto back = return_protection(kernel, port, driver, before->values, options.patience); !back) {
+        out.stopped = back.error().text();
+        break;
+      }
     }
   }
-  if (may_write) return_protection(kernel, port, driver, before->values, options.patience);
+  if (may_write)  // an error is reported by end_self_test(), which tries again
+    (void)return_protection(kernel, port, driver, before->values, options.patience);
   if (out.stopped.empty())
     for (const SettingId id : left) {
       SelfTestStep& step = out.steps.emplace_back();
@@ -229,7 +291,7 @@ Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const
   auto record = state::load_originals(directory, state::kSelfTestFile);
   if (!record) return record.error();
   Changes all;
-  bool changed = false;
+  const std::string text = state::originals_text(*record);
   for (const Port& port : ports) {
     const auto original = state::original_for(*record, port);
     if (!original) continue;
@@ -238,16 +300,44 @@ Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const
                       .wanted_of = WantedOf::same_policy(),
                       .window = Maintenance::open,
                       .front_end = original->front_end || (front_end && front_end(port))};
-    const Changes changes = restore(kernel, port, *record, turns.terms_for(port, terms, Clock::now())).changes;
-    all.insert(all.end(), changes.begin(), changes.end());
+    const WriteTerms turn = turns.terms_for(port, terms, Clock::now());
+    Changes changes = restore(kernel, port, *record, turn).changes;
     // The next pass must not restore a setting again that the policy has set since.
     const bool is_over = std::ranges::all_of(changes, is_restored);
+    if (!is_over && original->may_lack_pause_and_pfc) {
+      const bool is_back = give_back_protection(kernel, port, *original, turn, changes);
+      if (const auto entry = state::find_original(*record, port); entry != record->end())
+        entry->second.may_lack_pause_and_pfc = !is_back;
+    }
+    all.insert(all.end(), changes.begin(), changes.end());
     state::forget(*record, port, is_over ? own_keys(port) : safely_back(kernel, port, changes, is_restored));
-    changed = true;
   }
-  if (changed)
+  // A file without news would be noticed by agentd, which would come back at once.
+  if (state::originals_text(*record) != text)
     if (auto saved = save_record(directory, *record); !saved) return saved.error();
   return all;
+}
+
+Result<void> start_self_test_guard(const std::string& directory, const Port& port, const std::function<void()>& detach,
+                                   const confirm::GuardAct& act) {
+  return confirm::start_detached("the guard of the self-test", detach, [&] {
+    constexpr std::chrono::seconds kPause{1};
+    for (;; std::this_thread::sleep_for(kPause)) {
+      if (const auto root = Root::open(directory); !root && root.error().code == ENOENT) return;  // a deleted tree
+      if (const auto lock = state::take_lock(directory); !lock) continue;
+      const auto record = state::load_originals(directory, state::kSelfTestFile);
+      if (record && !state::original_for(*record, port)) return;
+      std::this_thread::sleep_for(act());
+    }
+  });
+}
+
+Result<void> keep_from_self_test(const std::string& directory, const Port& port, const Keys& keys) {
+  auto record = state::load_originals(directory, state::kSelfTestFile);
+  if (!record) return record.error();
+  if (state::find_original(*record, port) == record->end()) return {};
+  state::forget(*record, port, keys);
+  return save_record(directory, *record);
 }
 
 }  // namespace fabric::qos

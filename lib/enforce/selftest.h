@@ -2,7 +2,7 @@
 // Writes each setting of a policy once on an idle port, and then restores the previous settings.
 #pragma once
 
-#include "enforce/rounds.h"
+#include "enforce/confirm.h"
 
 namespace fabric::qos {
 
@@ -28,7 +28,8 @@ struct SelfTest {
 
 struct SelfTestOptions {
   // The record of the test (state::kSelfTestFile) is below it, from before the first write until the settings are
-  // restored. If the program is killed, the program that starts next restores them (end_self_test()).
+  // restored. If the program is killed, its guard restores them (start_self_test_guard()), or agentd, or the program
+  // that writes next (end_self_test()).
   std::string directory = "/";
   // Called before each write; a port in use ends the test, also one with the default route unless `route_allowed`.
   UseCheck in_use;
@@ -46,12 +47,23 @@ std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowe
 Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, const SelfTestOptions& options);
 
 // Restores the settings of these ports if a self-test was killed. The caller holds the lock state::kLockFile. Ports
-// that are in use or absent keep their record. Returns nothing if there is no record. A port whose link the restore
+// that are in use or absent keep their record; one that is in use gets its global pause or PFC back at once if the test
+// has ended it and the other one is not on. Returns nothing if there is no record. A port whose link the restore
 // takes down must be settled (settle()) by the caller, or by a later program of this boot (Unsettled). A port with the
 // default route is written disruptively only if it was during the test (route_allowed), or for a port of which
 // `front_end` is true, because an entry names it.
 Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const std::string& directory,
                               const UseCheck& in_use, Turns& turns,
                               const std::function<bool(const Port&)>& front_end = {});
+
+// Starts a process (confirm::start_detached()) that ends the self-test of the port if its program is killed. As soon as
+// the lock state::kLockFile, which the caller holds, is free, and as long as the record has the port, it calls `act`,
+// which returns the pause before its next call.
+Result<void> start_self_test_guard(const std::string& directory, const Port& port, const std::function<void()>& detach,
+                                   const confirm::GuardAct& act);
+
+// An apply has set these settings of the port: a self-test that was killed is not ended for them any more. The caller
+// holds the lock.
+Result<void> keep_from_self_test(const std::string& directory, const Port& port, const Keys& keys);
 
 }  // namespace fabric::qos

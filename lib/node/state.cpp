@@ -103,8 +103,12 @@ void to_json(Json& json, const Original& original) {
     if (text.empty()) out.erase(key);
     else out[key] = text;
   }
-  if (original.front_end) out["front_end"] = true;
-  else out.erase("front_end");
+  const std::pair<const char*, bool> marks[]{{"front_end", original.front_end},
+                                             {"may_lack_pause_and_pfc", original.may_lack_pause_and_pfc}};
+  for (const auto& [key, holds] : marks) {
+    if (holds) out[key] = true;
+    else out.erase(key);
+  }
   Json unknown = Json::array();
   for (const Json& name : out.value("unknown", Json::array()))
     if (setting_named(name) == nullptr) unknown.push_back(name);
@@ -122,6 +126,7 @@ void from_json(const Json& json, Original& original) {
   read_member(json, "pci_id", original.pci_id);
   read_member(json, "bond", original.bond);
   read_member(json, "front_end", original.front_end);
+  read_member(json, "may_lack_pause_and_pfc", original.may_lack_pause_and_pfc);
   read_member(json, "settings", static_cast<Qos&>(original));
   for (const Json& name : json.value("unknown", Json::array()))
     if (const Setting* setting = setting_named(name)) original.unknown.set(index(setting->id));
@@ -132,7 +137,9 @@ bool is_empty(const Original& original) {
   if (keys_of(original).any()) return false;
   const Json entry = original;
   for (const auto& [key, value] : entry.items())
-    if (!contains(std::array{"place", "address", "driver", "pci_id", "settings", "front_end", "bond"}, key))
+    if (!contains(std::array{"place", "address", "driver", "pci_id", "settings", "front_end", "may_lack_pause_and_pfc",
+                             "bond"},
+                  key))
       return false;
   return entry.at("settings").empty();
 }

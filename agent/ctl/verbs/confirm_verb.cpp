@@ -12,20 +12,6 @@ namespace {
 
 constexpr const char* kAsRoot = "Requires root: sudo fabric-agentctl confirm\n";
 
-// Moves the guard to a scope of its own (org.freedesktop.systemd1(5)), so that the guard survives the end of the login
-// session: systemd may kill the session's cgroup.
-void leave_session() {
-  sd_bus* bus = nullptr;
-  if (sd_bus_open_system(&bus) < 0) return;
-  const std::string name = "fabric-agent-confirm-" + std::to_string(::getpid()) + ".scope";
-  (void)sd_bus_call_method(bus, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
-                           "org.freedesktop.systemd1.Manager", "StartTransientUnit", nullptr, nullptr,
-                           "ssa(sv)a(sa(sv))", name.c_str(), "fail", 2, "PIDs", "au", 1,
-                           static_cast<uint32_t>(::getpid()), "Description", "s",
-                           "Restores the settings unless fabric-agentctl confirm is called", 0);
-  sd_bus_flush_close_unref(bus);
-}
-
 // Runs in the guard after the deadline; returns the pause before the next call.
 std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
   constexpr std::chrono::seconds kRetry{1};
@@ -60,6 +46,17 @@ std::chrono::seconds revert(Options options, confirm::RetryPause& pause) {
 }
 
 }  // namespace
+
+void leave_session(const std::string& what, const char* description) {
+  sd_bus* bus = nullptr;
+  if (sd_bus_open_system(&bus) < 0) return;
+  const std::string name = "fabric-agent-" + what + "-" + std::to_string(::getpid()) + ".scope";
+  (void)sd_bus_call_method(bus, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
+                           "org.freedesktop.systemd1.Manager", "StartTransientUnit", nullptr, nullptr,
+                           "ssa(sv)a(sa(sv))", name.c_str(), "fail", 2, "PIDs", "au", 1,
+                           static_cast<uint32_t>(::getpid()), "Description", "s", description, 0);
+  sd_bus_flush_close_unref(bus);
+}
 
 Node scan_for(const confirm::Record& record, Machine& machine) {
   Node node = scan_for_writing(machine);
@@ -134,9 +131,10 @@ Result<Trial> Trial::begin(const Options& options, const Policy& policy, Output&
     trial.record_.front_end = (*lapsed)->front_end;
   }
   if (auto saved = confirm::save(options.root, trial.record_); !saved) return saved.error();
-  auto started =
-      confirm::start_guard(options.root, trial.record_.id, leave_session,
-                           [options, pause = confirm::RetryPause()]() mutable { return revert(options, pause); });
+  auto started = confirm::start_guard(
+      options.root, trial.record_.id,
+      [] { leave_session("confirm", "Restores the settings unless fabric-agentctl confirm is called"); },
+      [options, pause = confirm::RetryPause()]() mutable { return revert(options, pause); });
   if (!started) {
     if (lapsed && *lapsed) (void)confirm::save(options.root, **lapsed);
     else (void)confirm::remove(options.root);

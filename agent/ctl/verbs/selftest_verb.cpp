@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // selftest PORT: writes each setting of the policy once on an idle port, and restores it.
 #include <sys/utsname.h>
+#include <syslog.h>
 
 #include <filesystem>
 
@@ -34,11 +35,16 @@ Json report_json(const Port& port, const qos::SelfTest& test) {
                      {"link_back", step.link_back},
                      {"detail", step.detail}});
   }
+  Json left = Json::array();
+  for (const Change& change : test.restored)
+    if (!is_done(change.outcome) && change.outcome != Outcome::unsupported)
+      left.push_back({{"setting", change.key()}, {"outcome", to_text(change.outcome)}, {"detail", change.detail}});
   return {{"version", FABRIC_VERSION},    {"kernel", system.release},
           {"driver", port.kernel_driver}, {"driver_version", port.driver_version},
           {"firmware", port.firmware},    {"board", port.board_id},
           {"pci_id", port.pci_id},        {"steps", std::move(steps)},
-          {"stopped", test.stopped},      {"restored", test.is_restored()}};
+          {"stopped", test.stopped},      {"restored", test.is_restored()},
+          {"left", std::move(left)}};
 }
 
 // A write that is marked as harmless and took the link down. The report exists to find these.
@@ -72,6 +78,27 @@ Result<std::string> save_report(const Fd& directory, const Port& port, const std
     if (created.error().code != EEXIST || i == 100) return created.error();
     name = "fabric-selftest-" + port.netdev + "-" + std::to_string(i) + ".json";
   }
+}
+
+// Runs in the guard if the self-test was killed, or if its end waits for an idle port; returns the pause before the next
+// call.
+std::chrono::seconds end_test(const Options& options, confirm::RetryPause& pause) {
+  constexpr std::chrono::seconds kRetry{1}, kAbsent{60};
+  const auto lock = state::take_lock(options.root, kLockPatience);
+  auto machine = open_machine(options);
+  if (!lock || !machine) return kRetry;
+  const Node node = scan_for_writing(*machine);
+  Output unread;  // the starter has ended
+  Pacing pacing(*machine, node, options.root, unread);
+  const auto ended = qos::end_self_test(machine->kernel, node.ports, options.root, qos::ask_kernel(machine->kernel),
+                                        pacing.turns, front_end_of(*machine));
+  if (!ended) return kRetry;
+  settle_links(machine->kernel, node, *ended, pacing.unsettled, unread);
+  if (std::ranges::any_of(*ended, was_written)) {
+    ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
+    ::syslog(LOG_WARNING, "a self-test was interrupted; the settings from before it are restored");
+  }
+  return ended->empty() ? kAbsent : pause.after(*ended);
 }
 
 }  // namespace
@@ -114,6 +141,11 @@ int run_selftest(const Options& options, Output& output) {
                     ". The link goes down several times. To run it: sudo fabric-agentctl selftest " + port.netdev +
                     " --yes");
   }
+  auto guard = qos::start_self_test_guard(
+      options.root, port,
+      [] { leave_session("selftest", "Restores the settings if fabric-agentctl selftest is killed"); },
+      [options, pause = confirm::RetryPause()]() mutable { return end_test(options, pause); });
+  if (!guard) return failure(guard.error(), output);
   auto test = qos::self_test(kernel, port, entry->want,
                              {.directory = options.root,
                               .in_use = qos::ask_kernel(kernel),
@@ -128,9 +160,13 @@ int run_selftest(const Options& options, Output& output) {
   if (!saved) fail(output, kFailure, saved.error().text());
   else if (!options.json) output.text += "Report: " + *saved + "\n";
   if (!test->stopped.empty()) fail(output, kChanges, "selftest: stopped: " + test->stopped);
+  for (const Change& change : test->restored)
+    if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
+      fail(output, kChanges, change.key() + " is not as before the test: " + change.detail);
   if (!test->is_restored())
     return fail(output, kChanges,
-                "some settings are not as before the test; when the port is idle: fabric-agentctl restore --port " +
+                "some settings are not as before the test; they are restored when the port is idle, by this command's "
+                "guard or by fabric-agentd. To try it now: fabric-agentctl restore --port " +
                     port.netdev);
   if (!saved || !test->stopped.empty() || !std::ranges::all_of(test->steps, is_good)) return kChanges;
   return kDone;

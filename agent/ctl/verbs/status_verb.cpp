@@ -41,7 +41,7 @@ std::string state_text(const Port& port) {
 // Whether a port is in sync, for people and for JSON alike.
 struct Sync {
   std::string_view word;   // "yes", "unverified", "no"; "unknown" without changes
-  std::string exceptions;  // "pfc pending, mtu unknown"; of "unverified" the settings alone
+  std::string exceptions;  // "pfc pending, mtu refused"; of "unverified" the settings alone
   [[nodiscard]] std::string text() const {
     if (exceptions.empty()) return std::string(word);
     return std::string(word) + ": " + exceptions;
@@ -56,9 +56,7 @@ Sync sync_of(const Node& node, const Changes* changes) {
     const Outcome outcome = with_agent_outcome(node, change).outcome;
     if (outcome == Outcome::in_sync || outcome == Outcome::applied) continue;
     done = done && is_done(outcome);
-    std::string word(to_text(outcome));
-    if (change.outcome == Outcome::refused && outcome == Outcome::refused) word = "unknown";  // a dry run only reads
-    append_item(exceptions, change.key() + " " + word);
+    append_item(exceptions, change.key() + " " + std::string(to_text(outcome)));
     append_item(unverified, change.key());
   }
   if (exceptions.empty()) return {"yes", {}};

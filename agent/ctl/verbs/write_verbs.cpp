@@ -328,11 +328,24 @@ int run_apply(const Options& options, Output& output) {
   Pacing pacing(writer->machine, writer->node, options.root, output);
   auto ended = Trial::end_overdue(*writer, options, pacing, output);
   if (!ended) return failure(ended.error(), output);
+  if (auto allowed = Trial::refuse(options); !allowed) return failure(allowed.error(), output);
+  const auto tested = qos::end_self_test(writer->machine.kernel, writer->node.ports, options.root,
+                                         qos::ask_kernel(writer->machine.kernel), pacing.turns,
+                                         front_end_of(writer->machine));
+  if (!tested) return failure(tested.error(), output);
+  const auto is_left = [](const Change& change) {
+    return !is_done(change.outcome) && change.outcome != Outcome::unsupported;
+  };
+  if (options.confirm && std::ranges::any_of(*tested, is_left))
+    return fail(output, kFailure,
+                "apply --confirm: a self-test was interrupted, and the settings from before it, which an apply that is "
+                "not confirmed would have to restore, wait for an idle port; apply without --confirm replaces them");
   auto trial = Trial::begin(options, policy, output);
   if (!trial) return failure(trial.error(), output);
   qos::Terms terms = apply_terms(writer->machine, writer->node, options);
   terms.original = [&writer](const Port& port) { return state::original_for(writer->originals, port); };
   Changes all = std::move(*ended);
+  std::ranges::copy_if(*tested, std::back_inserter(all), was_written);
   const auto apply = [&](const Port& port, const qos::Complete& complete) -> Changes {
     const PortPolicy* entry = policy_for(policy, port);
     if (entry == nullptr || !is_chosen(options, port)) return {};
@@ -345,7 +358,12 @@ int run_apply(const Options& options, Output& output) {
       if (!remembered) return remembered;
       return state::save_original(options.root, writer->originals, written, before, bond);
     };
-    return qos::reconcile(writer->machine.kernel, port, entry->want, complete(terms), save).changes;
+    Changes changes = qos::reconcile(writer->machine.kernel, port, entry->want, complete(terms), save).changes;
+    Keys set;
+    for (const Change& change : changes)
+      if (is_done(change.outcome)) set.set(index(change.setting));
+    if (auto kept = qos::keep_from_self_test(options.root, port, set); !kept) failure(kept.error(), output);
+    return changes;
   };
   append(all, qos::write_in_rounds(pacing.turns, writer->node.ports, apply, qos::sleep_for));
   if (names_host(options)) {

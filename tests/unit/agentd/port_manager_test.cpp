@@ -331,11 +331,13 @@ TEST_F(PortManagerTest, TheWriteAfterCarrierUpDoesNotProlongAConflict) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
-// The writer is known and still runs: a conflict on a disruptive setting does not end while it does.
-// A writer that only paused is no reason to leave RoCE unprotected; one that changes the next write back is.
+// The writer is known and still runs, and the port is in use: a conflict on a disruptive setting does not end while it
+// does. A writer that only paused is no reason to leave RoCE unprotected; one that changes the next write back is.
 TEST_F(PortManagerTest, AWriterThatRunsDelaysTheNextWriteOnlyIfItChangesThatBack) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
-  PortManager& manager = start(kEnforce + "conflict = { rounds = 3, window = 60 }\n");
+  busy_ = "eth0";
+  PortManager& manager =
+      start(kEnforce + "disruptive = \"now\"\nconflict = { rounds = 3, window = 60 }\n");
   tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 812 0\n");
   tree_.file("proc/812/status", "CapEff:\t0000000000001000\n");
   tree_.file("proc/812/comm", "qosd\n").file("proc/812/cmdline", std::string("qosd\0eth0\0", 10));
@@ -371,10 +373,48 @@ TEST_F(PortManagerTest, AWriterThatRunsDelaysTheNextWriteOnlyIfItChangesThatBack
   EXPECT_FALSE(manager.is_in_conflict("roce_eth0/1"));
 }
 
+// On an idle port a write stops nobody's traffic: it comes within a minute after the last foreign one, also while the
+// writer runs, because its rule may have been corrected.
+TEST_F(PortManagerTest, AWriterThatRunsDelaysNoWriteOfAnIdlePort) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  PortManager& manager = start(kEnforce + "conflict = { rounds = 3, window = 60 }\n");
+  tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 812 0\n");
+  tree_.file("proc/812/status", "CapEff:\t0000000000001000\n");
+  tree_.file("proc/812/comm", "qosd\n").file("proc/812/cmdline", std::string("qosd\0eth0\0", 10));
+  tree_.file("proc/812/stat", "812 (qosd) S 1 1 1 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 55 0 0\n");
+  const auto undo = [&] {
+    nic.pfc.pfc_en = 0;
+    nic.link_up();
+    manager.on_notification(kId, NotificationKind::dcb);
+    look();
+  };
+  for (int i = 0; i < 4; ++i, now_ += seconds(1)) undo();
+  for (int reversal = 0; reversal < 4; ++reversal) {
+    SCOPED_TRACE(reversal);
+    ASSERT_EQ(outcome("pfc"), "conflict");
+    ASSERT_TRUE(has(setting("pfc").detail, "qosd (pid 812)"));
+    const qos::Instant last = now_;
+    for (; now_ < last + seconds(60) && nic.pfc.pfc_en == 0; now_ += kConflictReread) look();
+    EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+    EXPECT_LE(now_ - last, seconds(60));
+    now_ += seconds(1);
+    undo();
+  }
+  // In use, it waits; idle again, it is written.
+  busy_ = "eth0";
+  for (int i = 0; i < 60; ++i, now_ += kConflictReread) look();
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  busy_.clear();
+  for (int i = 0; i < 12; ++i, now_ += kConflictReread) look();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+}
+
 // conflict.rounds = 1: the write after a conflict is the next conflict. Its writer is known all the same.
 TEST_F(PortManagerTest, AWriterThatReactsIsLeftAloneAfterTwoWritesAlsoWithOneRound) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
-  PortManager& manager = start(kEnforce + "conflict = { rounds = 1, window = 60 }\n");
+  busy_ = "eth0";
+  PortManager& manager =
+      start(kEnforce + "disruptive = \"now\"\nconflict = { rounds = 1, window = 60 }\n");
   const auto add_writer = [this] {
     tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 812 0\n");
     tree_.file("proc/812/comm", "qosd\n").file("proc/812/cmdline", std::string("qosd\0eth0\0", 10));
@@ -809,6 +849,38 @@ TEST_F(PortManagerTest, AnInterruptedSelfTestIsRestored) {
   const unsigned writes = nic.calls["setpfc"];
   EXPECT_TRUE(manager_->settle(kId).ok());
   EXPECT_EQ(nic.calls["setpfc"], writes + 1) << "the thresholds, although nothing is enforced";
+}
+
+// A self-test that is killed while the agent runs is ended at once, not at the next re-read; on a port that is in use
+// once more, when it is idle.
+TEST_F(PortManagerTest, ASelfTestThatIsKilledIsLookedForUntilItIsEnded) {
+  using Ids = std::optional<std::vector<std::string>>;
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  start("mode = \"audit\"\nreread = \"1h\"\n");
+  EXPECT_EQ(manager_->ports_of_killed_self_test(), std::nullopt);
+  auto lock = state::take_lock(tree_.path());
+  ASSERT_TRUE(lock.ok());
+  state::Original before(Qos{.pause = Pause{true, true}, .pfc = PrioSet{}});
+  before.may_lack_pause_and_pfc = true;
+  ASSERT_TRUE(state::save_originals(tree_.path(), {{state::port_key(ports().front()), before}}, state::kSelfTestFile).ok());
+  manager_->note_self_test();
+  nic.pause = {};
+  EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids(std::vector<std::string>{})) << "it is running";
+  look();
+  EXPECT_FALSE(nic.pause.rx);
+  busy_ = "eth0";
+  *lock = Fd();
+  EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids({kId}));
+  look();
+  EXPECT_TRUE(nic.pause.rx && nic.pause.tx) << "a job has started meanwhile";
+  nic.pfc.pfc_en = 1 << 5;
+  ASSERT_TRUE(state::save_originals(tree_.path(), {{state::port_key(ports().front()), before}}, state::kSelfTestFile).ok());
+  EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids(std::vector<std::string>{})) << "in use";
+  busy_.clear();
+  EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids({kId}));
+  look();
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+  EXPECT_EQ(manager_->ports_of_killed_self_test(), std::nullopt);
 }
 
 TEST_F(PortManagerTest, WithoutADurableOriginalNothingIsWritten) {

@@ -869,7 +869,7 @@ TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
   EXPECT_EQ(again["host"]["settings"].at(0)["repairs"], 5);
 }
 
-// Text and JSON say the same word, from the plan or from what the agent reports.
+// Text and JSON say the same words, from the plan or from what the agent reports.
 TEST(CtlText, StatusShowsUnverifiedInTextAndJsonAlike) {
   struct Row {
     Outcome pause, ets;
@@ -878,6 +878,7 @@ TEST(CtlText, StatusShowsUnverifiedInTextAndJsonAlike) {
   const Row rows[] = {{Outcome::unverified, Outcome::in_sync, "unverified", "unverified: pause"},
                       {Outcome::unverified, Outcome::unverified, "unverified", "unverified: pause, ets"},
                       {Outcome::unverified, Outcome::pending, "no", "no: pause unverified, ets pending"},
+                      {Outcome::refused, Outcome::in_sync, "no", "no: pause refused"},
                       {Outcome::in_sync, Outcome::in_sync, "yes", "yes"}};
   for (const Row& row : rows)
     for (const bool by_agent : {false, true}) {
@@ -896,6 +897,8 @@ TEST(CtlText, StatusShowsUnverifiedInTextAndJsonAlike) {
       const auto settings = json["ports"].at(0)["settings"];
       EXPECT_EQ(std::ranges::count_if(settings, [](const Json& each) { return each["outcome"] == "unverified"; }),
                 (row.pause == Outcome::unverified) + (row.ets == Outcome::unverified));
+      EXPECT_EQ(std::ranges::count_if(settings, [](const Json& each) { return each["outcome"] == "refused"; }),
+                row.pause == Outcome::refused);
       Output wide;
       wide.width = 200;
       const std::string text = status_text(node.now, &node.policy, node.plan, kNow, wide);
@@ -904,7 +907,9 @@ TEST(CtlText, StatusShowsUnverifiedInTextAndJsonAlike) {
       EXPECT_TRUE(has(text.substr(line + 1, text.find('\n', line + 1) - line), std::string(" ") + row.text)) << text;
       node.plan["host"] = {{"host", {}, row.pause, 0, false, "2", "1", "", "net.ipv4.tcp_ecn"}};
       const Json again = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
-      const std::string host = row.pause == Outcome::unverified ? "unverified" : "yes";
+      std::string host = "yes";
+      if (row.pause == Outcome::unverified) host = "unverified";
+      if (row.pause == Outcome::refused) host = "no";
       EXPECT_EQ(again["host"]["in_sync"], host);
       EXPECT_TRUE(has(status_text(node.now, &node.policy, node.plan, kNow, wide), "host: in sync " + host));
     }

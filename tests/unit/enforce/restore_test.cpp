@@ -3,6 +3,11 @@
 #include "enforce/restore.h"
 
 #include <linux/ethtool.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "enforce/confirm.h"
 #include "enforce/selftest.h"
@@ -344,6 +349,13 @@ TEST(SelfTest, WritesEachSettingOnceAndRestoresWhatWas) {
 
 struct Killed {};
 
+bool has_ended(pid_t process) {
+  if (::kill(process, 0) != 0) return errno == ESRCH;
+  std::string stat;
+  std::getline(std::ifstream("/proc/" + std::to_string(process) + "/stat"), stat);
+  return stat.find(") Z ") != std::string::npos;
+}
+
 // Killed before each write in turn, and before each write of the first attempt to restore: the record on disk brings
 // the settings from before the test back.
 TEST(SelfTest, KilledAtAnyWriteIsRestoredByTheNextStart) {
@@ -416,6 +428,131 @@ TEST(SelfTest, LeavesNoJobWithoutGlobalPauseAndPfc) {
       EXPECT_FALSE(bed.has_record());
       EXPECT_EQ(bed.read(), bed.before);
     }
+}
+
+// A write that would give the port its protection back is refused: it is repeated; if it fails for good, the test ends,
+// says so, and the program that ends it tries again, although a job is running.
+TEST(SelfTest, RepeatsTheWriteThatReturnsProtectionAndSaysThatItFailed) {
+  for (const int times : {2, -1}) {
+    SCOPED_TRACE(times);
+    SelfTestBed bed(Personality::mlx5);
+    bed.nic.faults["setpfc"] = {Fault::refuse, EIO};
+    bool is_off = false;
+    bed.nic.after_change = [&](const std::string& op) {
+      if (op != "setpause" || bed.nic.pause.rx || is_off) return;
+      is_off = true;
+      bed.nic.faults["setpause"] = {Fault::refuse, EBUSY, times};
+    };
+    const auto test = bed.test([&](const Port&) { return is_off && bed.nic.calls.contains("setpfc"); });
+    ASSERT_TRUE(test.ok());
+    ASSERT_TRUE(is_off);
+    EXPECT_EQ(bed.nic.pause.rx && bed.nic.pause.tx, times > 0);
+    EXPECT_FALSE(test->is_restored());
+    if (times > 0) continue;
+    EXPECT_TRUE(has(test->stopped, "RoCE has neither global pause nor PFC")) << test->stopped;
+    EXPECT_TRUE(has_outcome(test->restored, "pause", Outcome::refused, "RoCE has neither global pause nor PFC"));
+    EXPECT_EQ(of(test->restored, "pause").code, EBUSY);
+    bed.nic.faults.clear();
+    bed.end(kInUse);
+    EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
+    EXPECT_TRUE(bed.has_record()) << "the rest waits for the end of the job";
+    bed.end();
+    EXPECT_FALSE(bed.has_record());
+    EXPECT_EQ(bed.read(), bed.before);
+  }
+}
+
+// Killed between global pause and PFC, and then a job starts: it gets back what the port had, whatever that write does
+// to the link, once; the rest waits for the end of the job.
+TEST(SelfTest, KilledWithoutGlobalPauseAndPfcGivesAJobItsProtectionBack) {
+  for (const Personality personality : {Personality::mlx5, Personality::bnxt, Personality::ice, Personality::full})
+    for (const bool had_pfc : {false, true}) {
+      SCOPED_TRACE(name_of(personality) + (had_pfc ? ", from PFC" : ", from global pause"));
+      SelfTestBed bed(personality);
+      if (had_pfc) {
+        bed.settle_to(profile(personality));
+        bed.settle_to(profile(personality));
+        ASSERT_EQ(bed.nic.pfc.pfc_en, 8);
+        state::Original before(bed.read());
+        before.may_lack_pause_and_pfc = true;
+        ASSERT_TRUE(
+            state::save_originals(bed.tree.path(), {{state::port_key(bed.port), before}}, state::kSelfTestFile).ok());
+        Qos trial = profile(personality);
+        trial.pfc = PrioSet{};
+        trial.mtu = 1500;
+        bed.settle_to(trial);
+      } else {
+        EXPECT_THROW((void)bed.test([&](const Port&) {
+          bed.nic.link_up();
+          if (!bed.nic.pause.rx && bed.nic.pfc.pfc_en == 0) throw Killed();
+          return false;
+        }),
+                     Killed);
+      }
+      ASSERT_FALSE(bed.nic.pause.rx || bed.nic.pfc.pfc_en != 0);
+      bed.end(kInUse);
+      const auto is_back = [&] { return had_pfc ? bed.nic.pfc.pfc_en == 8 : bed.nic.pause.rx && bed.nic.pause.tx; };
+      EXPECT_TRUE(is_back());
+      EXPECT_TRUE(bed.has_record());
+      // What the policy takes away afterwards is not given back again.
+      bed.nic.pause = {};
+      bed.nic.pfc.pfc_en = 0;
+      bed.end(kInUse);
+      EXPECT_FALSE(is_back());
+      bed.end();
+      EXPECT_FALSE(bed.has_record());
+    }
+}
+
+// What an apply sets meanwhile is not undone by the end of an older self-test.
+TEST(SelfTest, TheEndOfAKilledOneLeavesWhatAnApplyHasSet) {
+  SelfTestBed bed(Personality::mlx5);
+  ASSERT_TRUE(state::save_originals(bed.tree.path(), {{state::port_key(bed.port), Qos{.mtu = 9000, .pfc = PrioSet{8}}}},
+                                    state::kSelfTestFile)
+                  .ok());
+  ASSERT_TRUE(qos::keep_from_self_test(bed.tree.path(), bed.port, Keys().set(index(SettingId::mtu))).ok());
+  bed.end();
+  EXPECT_EQ(bed.nic.mtu, 1500U);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 8);
+  EXPECT_FALSE(bed.has_record());
+}
+
+// The program holds the lock and is killed: its guard acts. It ends without acting if the test has ended.
+TEST(SelfTest, ItsGuardEndsAKilledOne) {
+  for (const bool is_killed : {true, false}) {
+    SCOPED_TRACE(is_killed);
+    const Tree tree;
+    const Port port{.netdev = "eth0"};
+    int ready[2];
+    ASSERT_EQ(::pipe(ready), 0);
+    const pid_t program = ::fork();
+    if (program == 0) {
+      const auto lock = state::take_lock(tree.path());
+      const auto act = [&] {
+        std::ofstream(tree.path() + "/acted") << "yes";
+        (void)state::save_originals(tree.path(), {}, state::kSelfTestFile);
+        return std::chrono::seconds(0);
+      };
+      const auto detach = [&] { std::ofstream(tree.path() + "/guard") << ::getpid(); };
+      bool stands = lock && qos::start_self_test_guard(tree.path(), port, detach, act);
+      stands = stands && state::save_originals(tree.path(), {{state::port_key(port), Qos{.mtu = 1500}}},
+                                               state::kSelfTestFile);
+      if (!is_killed) stands = stands && state::save_originals(tree.path(), {}, state::kSelfTestFile);
+      (void)!::write(ready[1], stands ? "y" : "n", 1);
+      if (is_killed) ::pause();
+      ::_exit(0);
+    }
+    char stands = 0;
+    ASSERT_EQ(::read(ready[0], &stands, 1), 1);
+    ASSERT_EQ(stands, 'y');
+    pid_t guard = 0;
+    ASSERT_TRUE(std::ifstream(tree.path() + "/guard") >> guard);
+    if (is_killed) ::kill(program, SIGKILL);
+    ASSERT_EQ(::waitpid(program, nullptr, 0), program);
+    EXPECT_TRUE(becomes([&] { return has_ended(guard); }));
+    EXPECT_EQ(tree.root().exists("acted"), is_killed);
+    for (const int end : ready) ::close(end);
+  }
 }
 
 // The default route comes during the test: without --force its port is written no more, also not to end the test.

@@ -50,6 +50,37 @@ for n in 0 2; do
   done
 done
 
+# Nobody runs a command, and no agent runs.
+for n in 0 2; do
+  for ms in 200 900; do
+    setsid fabric-agentctl selftest "$(netdev "$n")" --yes >/dev/null 2>&1 &
+    test=$!
+    sleep "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))"
+    kill -KILL "$test" 2>/dev/null
+    wait "$test" 2>/dev/null
+    check "NIC $n, killed after $ms ms: its guard restores it" wait_until 30 no_record
+    wait_until 20 carrier_of "$n"
+    check "NIC $n, killed after $ms ms: the guard leaves the settings as before" wait_until 20 as_before "$n"
+  done
+done
+no_guard() { ! systemctl list-units --no-legend 'fabric-agent-selftest-*.scope' | grep -q .; }
+check "no guard is left" wait_until 10 no_guard
+
+# An agent in audit mode runs, and the guard is killed, too.
+systemctl start fabric-agent.service
+for ms in 200 900; do
+  setsid fabric-agentctl selftest "$(netdev 0)" --yes >/dev/null 2>&1 &
+  test=$!
+  sleep "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))"
+  systemctl kill -s KILL 'fabric-agent-selftest-*.scope' 2>/dev/null
+  kill -KILL "$test" 2>/dev/null
+  wait "$test" 2>/dev/null
+  check "killed after $ms ms with its guard: the running agent restores it at once" wait_until 10 no_record
+  wait_until 20 carrier_of 0
+  check "killed after $ms ms with its guard: settings as before" wait_until 20 as_before 0
+done
+systemctl stop fabric-agent.service
+
 check "traffic" traffic_start 0 1 300
 check "refused while a process uses the port" \
   sh -c "fabric-agentctl selftest $(netdev 0) --yes 2>&1 | grep -qE 'queue pairs|registered memory'; [ ! -e $RECORD ]"
