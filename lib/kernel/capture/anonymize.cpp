@@ -93,7 +93,16 @@ void Pseudonyms::learn(std::string from, std::string to) {
 }
 
 void Pseudonyms::learn_number(const std::string& from, const std::string& to, bool as_bytes) {
-  learn(hex_digits(from), hex_digits(to));
+  const std::string digits = hex_digits(from), others = hex_digits(to);
+  learn(digits, others);
+  if (upper(digits) != digits) learn(upper(digits), upper(others));
+  if (from.size() == 6) {  // "0c42.a15e.779d", as some switches write it
+    const auto dotted = [](const std::string& text) {
+      return text.substr(0, 4) + "." + text.substr(4, 4) + "." + text.substr(8);
+    };
+    learn(dotted(digits), dotted(others));
+    if (upper(digits) != digits) learn(upper(dotted(digits)), upper(dotted(others)));
+  }
   if (!as_bytes) return;
   learn(from, to);
   if (from.size() == 8) learn({from.rbegin(), from.rend()}, {to.rbegin(), to.rend()});

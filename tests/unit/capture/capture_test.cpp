@@ -481,6 +481,10 @@ TEST(CaptureDisguise, InEveryFormOfWriting) {
             "fe80:0000:0000:0000:0e42:a1ff:fe" + digits.substr(6, 2) + ":" + digits.substr(8));
   EXPECT_EQ(pseudonyms.in_text("inet6 fe80::e42:a1ff:fe5e:779d/64"), "inet6 fe80::e42:a1ff:fef0:1/64");
   EXPECT_EQ(pseudonyms.in_bytes("enx0c42a15e779d"), "enx" + digits);
+  EXPECT_EQ(pseudonyms.in_bytes("port 0C42A15E779D,"), "port " + upper(digits) + ",");
+  EXPECT_EQ(pseudonyms.in_bytes("to 0c42.a15e.779d 0C42.A15E.779D"),
+            "to 0c42.a1" + digits.substr(6, 2) + "." + digits.substr(8) + " 0C42.A1" + upper(digits).substr(6, 2) + "." +
+                upper(digits).substr(8));
   const std::string bytes = pseudonyms.in_bytes("ab" + std::string(kMac) + "cd");
   EXPECT_EQ(bytes.substr(2, 3), kMac.substr(0, 3));
   EXPECT_NE(bytes.substr(2, 6), kMac);
