@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/services.h"
 
+#include <limits.h>
+
 #include <algorithm>
 
 #include "base/find.h"
@@ -39,14 +41,15 @@ bool lists_memlock(std::string_view list) {
   });
 }
 
-// Parses slurm.conf and the files that it includes; each file once, so that a loop of inclusions ends.
+// Parses slurm.conf and the files that it includes; each file is read once, so that a loop of inclusions ends, and a
+// file that names another in each line costs no more than the other.
 class SlurmReader {
  public:
   SlurmReader(const ReadFile& read, std::string folder, SlurmLimits& limits)
       : read_(read), folder_(std::move(folder)), limits_(limits) {}
 
   void parse(std::string_view text, const std::string& file) {
-    if (files_.size() == kMaxSlurmFiles || !files_.insert(file).second) return;
+    files_.insert(file);
     unsigned number = 0;
     for (const std::string_view line : split(text, '\n')) {
       const auto parts = words(without_comment(line));
@@ -56,7 +59,7 @@ class SlurmReader {
         std::string path(parts[1]);
         if (!path.starts_with('/')) path = folder_ + path;
         if (const size_t at = path.find("%c"); at != std::string::npos) path.replace(at, 2, cluster_);
-        if (!read_) continue;
+        if (!read_ || files_.size() > kMaxSlurmFiles || !files_.insert(path).second) continue;
         if (const auto included = read_(path)) parse(*included, path);
         continue;
       }
@@ -65,7 +68,7 @@ class SlurmReader {
         if (equals == std::string_view::npos) continue;
         const std::string key = lower(word.substr(0, equals));
         const std::string_view value = word.substr(equals + 1);
-        if (key == "clustername") cluster_ = value;
+        if (key == "clustername") cluster_ = value.substr(0, NAME_MAX);
         if (key == "propagateresourcelimits") limits_ = {lists_memlock(value), {file, number}};
         if (key == "propagateresourcelimitsexcept") limits_ = {!lists_memlock(value), {file, number}};
       }

@@ -5,6 +5,8 @@
 #include <netinet/in.h>
 #include <strings.h>
 
+#include <algorithm>
+
 #include "base/parse.h"
 #include "exporter/http/landing.h"
 
@@ -101,12 +103,18 @@ std::string request_header(MHD_Connection* connection, const char* name) {
   return joined.values;
 }
 
+bool is_odd_target(std::string_view target) {
+  const auto is_control = [](char letter) { return (letter >= 0 && letter < ' ') || letter == '\x7f'; };
+  return std::ranges::any_of(target, is_control) ||
+         target.substr(0, target.find('?')).find("%00") != std::string_view::npos;
+}
+
 bool is_lenient_library() { return std::string_view(::MHD_get_version()).starts_with("0."); }
 
 std::string request_fault(MHD_Connection* connection, const RequestLine& line) {
   struct Seen {
     unsigned lengths = 0, encodings = 0, hosts = 0;
-    bool body = false, other_names = false, gaps = false;
+    bool body = false, other_lines = false, gaps = false;
     const char* next = nullptr;  // the place after the last line
   };
   if (line.version != "HTTP/1.0" && line.version != "HTTP/1.1") return "Only HTTP/1.0 and HTTP/1.1.\n";
@@ -129,7 +137,8 @@ std::string request_fault(MHD_Connection* connection, const RequestLine& line) {
       out->body = true;
     }
     if (::strcasecmp(key, MHD_HTTP_HEADER_HOST) == 0) ++out->hosts;
-    out->other_names = out->other_names || !is_token(key);
+    // A \r alone is a line break for some.
+    out->other_lines = out->other_lines || !is_token(key) || text.find('\r') != std::string_view::npos;
     out->gaps = out->gaps || key != out->next;
     out->next = value + text.size() + kLineBreak;
     return MHD_YES;
@@ -138,7 +147,7 @@ std::string request_fault(MHD_Connection* connection, const RequestLine& line) {
   const auto* info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   if (info == nullptr || line.method.data() + info->header_size != seen.next + kLineBreak) seen.gaps = true;
 
-  if (seen.other_names || (is_lenient_library() && seen.gaps)) return "A line that HTTP does not permit.\n";
+  if (line.is_odd || seen.other_lines || (is_lenient_library() && seen.gaps)) return "A line that HTTP does not permit.\n";
   if (seen.lengths + seen.encodings > 1) return "More than one Content-Length or Transfer-Encoding.\n";
   if (seen.hosts > 1) return "More than one Host.\n";
   if (seen.hosts == 0 && line.version == "HTTP/1.1") return "No Host.\n";

@@ -46,7 +46,11 @@ struct RequestLine {
   const char* target = nullptr;
   size_t target_size = 0;  // as it was received, up to a space or NUL
   std::string_view version;
+  bool is_odd = false;  // is_odd_target()
 };
+// Whether the target of a request, as it was received, has a control character, or in its path a NUL in the form of %00,
+// where libmicrohttpd's path ends and a proxy's does not.
+bool is_odd_target(std::string_view target);
 // Whether libmicrohttpd accepts lines that HTTP does not permit: versions before 1.0.
 bool is_lenient_library();
 // A line for the client if a proxy may have understood the request differently (RFC 9112, 2.2, 3.2, 5 and 6.3): headers

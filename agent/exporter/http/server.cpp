@@ -104,6 +104,7 @@ void* Server::on_uri(void* server, const char* uri, MHD_Connection* connection) 
   auto* request = new Request{connection, ++static_cast<Server*>(server)->numbers_};
   if (uri == nullptr) return request;
   request->target_size = std::strcspn(uri, " ");
+  request->is_odd = is_odd_target({uri, request->target_size});
   if (const char* query = std::strchr(uri, '?')) const_cast<char*>(query)[1] = '\0';
   return request;
 }
@@ -115,7 +116,7 @@ MHD_Result Server::on_request(void* context, MHD_Connection* connection, const c
   if (!std::exchange(request->begun,
                      true)) {  // only the headers are known; the request is answered when it is complete
     if (auto* known = known_connection(connection)) server.connections_.has_greeted(known);
-    const std::string fault = request_fault(connection, {method, path, request->target_size, version});
+    const std::string fault = request_fault(connection, {method, path, request->target_size, version, request->is_odd});
     if (!fault.empty()) return server.reply(connection, text_response(MHD_HTTP_BAD_REQUEST, fault.c_str()));
     const std::string_view verb = method;
     if (verb != MHD_HTTP_METHOD_GET && verb != MHD_HTTP_METHOD_HEAD)

@@ -75,6 +75,7 @@ class Server {
     MHD_Connection* connection = nullptr;
     uint64_t number = 0;               // never used again
     size_t target_size = 0;            // RequestLine
+    bool is_odd = false;               // RequestLine
     bool begun = false;                // its headers are known
     bool counted = false;              // by the limit of requests
     bool waited = false;               // for readings

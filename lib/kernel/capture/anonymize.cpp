@@ -3,10 +3,12 @@
 
 #include <linux/devlink.h>
 #include <linux/ethtool_netlink.h>
+#include <linux/fib_rules.h>
 #include <linux/genetlink.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
 
@@ -91,7 +93,16 @@ void Pseudonyms::learn(std::string from, std::string to) {
 }
 
 void Pseudonyms::learn_number(const std::string& from, const std::string& to, bool as_bytes) {
-  learn(hex_digits(from), hex_digits(to));
+  const std::string digits = hex_digits(from), others = hex_digits(to);
+  learn(digits, others);
+  if (upper(digits) != digits) learn(upper(digits), upper(others));
+  if (from.size() == 6) {  // "0c42.a15e.779d", as some switches write it
+    const auto dotted = [](const std::string& text) {
+      return text.substr(0, 4) + "." + text.substr(4, 4) + "." + text.substr(8);
+    };
+    learn(dotted(digits), dotted(others));
+    if (upper(digits) != digits) learn(upper(dotted(digits)), upper(dotted(others)));
+  }
   if (!as_bytes) return;
   learn(from, to);
   if (from.size() == 8) learn({from.rbegin(), from.rend()}, {to.rbegin(), to.rend()});
@@ -267,6 +278,8 @@ const Addresses kAddresses[] = {
      {IFLA_ADDRESS, IFLA_BROADCAST, kPermanentAddress, IFLA_PHYS_PORT_ID, IFLA_PHYS_SWITCH_ID}},
     {RTM_NEWADDR, sizeof(ifaddrmsg), {IFA_ADDRESS, IFA_LOCAL}},
     {RTM_NEWROUTE, sizeof(rtmsg), {RTA_DST, RTA_SRC, RTA_GATEWAY, RTA_PREFSRC}},
+    {RTM_NEWNEXTHOP, sizeof(nhmsg), {NHA_GATEWAY}},
+    {RTM_NEWRULE, sizeof(fib_rule_hdr), {FRA_DST, FRA_SRC}},
     {RTM_NEWNEIGH, sizeof(ndmsg), {NDA_DST, NDA_LLADDR}}};
 
 bool is_of_host_name(char letter) { return is_word(letter) || letter == '-'; }
@@ -522,12 +535,47 @@ class Anonymizer {
     if (size == 20) address(bytes, at + 12, 8);  // IPoIB
   }
 
-  // Some link types have further addresses (a bond's partner, a bridge's root): all attributes of six bytes.
-  void link_info(std::string& bytes, size_t at, size_t size, int depth = 0) {
+  // Some kinds of links and encapsulations have further addresses (a bond's partner, the ends of a tunnel): all
+  // attributes of the length of a MAC or an IPv6 address. Of the latter only those that contain a MAC address, or have
+  // the prefix of link-local ones, are changed, which no other attribute of this length begins with.
+  void nested(std::string& bytes, size_t at, size_t size, int depth = 0) {
     each_attribute(bytes, at, at + size, [&](uint16_t, size_t inner, size_t length) {
-      if (length == 6) address(bytes, inner, length);
-      else if (depth < 4 && length >= sizeof(nlattr)) link_info(bytes, inner, length, depth + 1);
+      if (length == 6 || length == 16) address(bytes, inner, length);
+      if (length != 6 && depth < 4 && length >= sizeof(nlattr)) nested(bytes, inner, length, depth + 1);
     });
+  }
+
+  // The ids of a bridge and its root, which is another machine (struct ifla_bridge_id): a priority, then an address.
+  void bridge_ids(std::string& bytes, size_t at, size_t size) {
+    std::map<uint16_t, std::string> kinds;  // by the attribute with the data of the kind
+    each_attribute(bytes, at, at + size, [&](uint16_t type, size_t inner, size_t length) {
+      if (type == IFLA_INFO_KIND) kinds[IFLA_INFO_DATA] = bytes.substr(inner, length).c_str();
+      if (type == IFLA_INFO_SLAVE_KIND) kinds[IFLA_INFO_SLAVE_DATA] = bytes.substr(inner, length).c_str();
+      if (const auto kind = kinds.find(type); kind == kinds.end() || kind->second != "bridge") return;
+      const std::array<uint16_t, 2> ids = type == IFLA_INFO_DATA
+                                              ? std::array<uint16_t, 2>{IFLA_BR_ROOT_ID, IFLA_BR_BRIDGE_ID}
+                                              : std::array<uint16_t, 2>{IFLA_BRPORT_ROOT_ID, IFLA_BRPORT_BRIDGE_ID};
+      each_attribute(bytes, inner, inner + length, [&](uint16_t value, size_t id, size_t id_size) {
+        if (contains(ids, value) && id_size == sizeof(ifla_bridge_id))
+          address(bytes, id + offsetof(ifla_bridge_id, addr), sizeof(ifla_bridge_id::addr));
+      });
+    });
+  }
+
+  // Gateways of another family (struct rtvia), encapsulations, and the same of each of several paths (struct rtnexthop).
+  void next_hop(std::string& bytes, uint16_t type, size_t at, size_t size) {
+    if (type == RTA_VIA && size > sizeof(rtvia)) address(bytes, at + sizeof(rtvia), size - sizeof(rtvia));
+    if (type == RTA_ENCAP) nested(bytes, at, size);
+    if (type != RTA_MULTIPATH) return;
+    for (const size_t end = at + size; at + sizeof(rtnexthop) <= end;) {
+      const auto length = number_at<uint16_t>(bytes, at + offsetof(rtnexthop, rtnh_len));
+      if (length < sizeof(rtnexthop) || at + length > end) return;
+      each_attribute(bytes, at + sizeof(rtnexthop), at + length, [&](uint16_t inner, size_t value, size_t value_size) {
+        if (inner == RTA_GATEWAY) address(bytes, value, value_size);
+        if (inner != RTA_MULTIPATH) next_hop(bytes, inner, value, value_size);
+      });
+      at += (size_t{length} + 3) & ~size_t{3};
+    }
   }
 
   // The addresses and GUIDs of virtual functions (struct ifla_vf_mac, _guid). A field has 32 bytes, and IPoIB's
@@ -554,7 +602,12 @@ class Anonymizer {
       if (ask == Ask::route && kind == row.message)
         each_attribute(bytes, kType + row.header, bytes.size(), [&](uint16_t type, size_t at, size_t size) {
           if (contains(row.types, type)) address(bytes, at, size);
-          if (kind == RTM_NEWLINK && type == IFLA_LINKINFO) link_info(bytes, at, size);
+          if (kind == RTM_NEWLINK && type == IFLA_LINKINFO) {
+            nested(bytes, at, size);
+            bridge_ids(bytes, at, size);
+          }
+          if (kind == RTM_NEWROUTE) next_hop(bytes, type, at, size);
+          if (kind == RTM_NEWNEXTHOP && type == NHA_ENCAP) nested(bytes, at, size);
           if (kind == RTM_NEWLINK && type == IFLA_VFINFO_LIST) vf_info(bytes, at);
         });
     if (ask == Ask::generic && number_at<uint8_t>(bytes, kType) == DEVLINK_CMD_INFO_GET)

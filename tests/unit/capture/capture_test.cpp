@@ -5,7 +5,9 @@
 #include "ctl/verbs/capture.h"
 
 #include <fcntl.h>
+#include <linux/fib_rules.h>
 #include <linux/if_link.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
 #include <signal.h>
@@ -479,6 +481,10 @@ TEST(CaptureDisguise, InEveryFormOfWriting) {
             "fe80:0000:0000:0000:0e42:a1ff:fe" + digits.substr(6, 2) + ":" + digits.substr(8));
   EXPECT_EQ(pseudonyms.in_text("inet6 fe80::e42:a1ff:fe5e:779d/64"), "inet6 fe80::e42:a1ff:fef0:1/64");
   EXPECT_EQ(pseudonyms.in_bytes("enx0c42a15e779d"), "enx" + digits);
+  EXPECT_EQ(pseudonyms.in_bytes("port 0C42A15E779D,"), "port " + upper(digits) + ",");
+  EXPECT_EQ(pseudonyms.in_bytes("to 0c42.a15e.779d 0C42.A15E.779D"),
+            "to 0c42.a1" + digits.substr(6, 2) + "." + digits.substr(8) + " 0C42.A1" + upper(digits).substr(6, 2) + "." +
+                upper(digits).substr(8));
   const std::string bytes = pseudonyms.in_bytes("ab" + std::string(kMac) + "cd");
   EXPECT_EQ(bytes.substr(2, 3), kMac.substr(0, 3));
   EXPECT_NE(bytes.substr(2, 6), kMac);
@@ -514,6 +520,68 @@ TEST(CaptureDisguise, AddressesByTheirPlaceInNetlink) {
     EXPECT_EQ(hidden[i] == replies[i], i + 1 == replies.size()) << "all but what is no address: " << i;
   }
   EXPECT_EQ(hidden[1].substr(hidden[1].size() - 3), hidden[0].substr(hidden[0].size() - 5, 3)) << "the same card";
+}
+
+// The addresses of other machines, which no other answer has: of the leaf behind each way out, of the far end of a
+// tunnel, of the root of a bridge.
+TEST(CaptureDisguise, AddressesOfOtherMachines) {
+  constexpr std::string_view kSwitch("\x98\x03\x9b\x5e\x77\x9d", 6),
+      kGateway("\xfe\x80\0\0\0\0\0\0\x9a\x03\x9b\xff\xfe\x5e\x77\x9d", 16);
+  const auto bytes_of = [](std::string_view text) { return std::as_bytes(std::span(text)); };
+  const auto value = [&](uint16_t attribute, std::string_view text) {
+    return AttrWriter().bytes(attribute, bytes_of(text));
+  };
+  const auto payload = [](const AttrWriter& out) {
+    return std::string(reinterpret_cast<const char*>(out.data().data()), out.data().size());
+  };
+  const std::string via = std::string("\x0a\0"sv) + std::string(kGateway);  // AF_INET6
+  const auto paths = [&](const std::string& attributes) {
+    rtnexthop hop{};
+    hop.rtnh_len = static_cast<uint16_t>(sizeof hop + attributes.size());
+    return std::string(reinterpret_cast<const char*>(&hop), sizeof hop) + attributes;
+  };
+  const std::string bridge = std::string("\x80\0"sv) + std::string(kSwitch);
+  const auto link = [&](uint16_t kind, const char* name, uint16_t data, uint16_t attribute, std::string_view inside) {
+    AttrWriter info, out;
+    info.bytes(kind, bytes_of(std::string_view(name, std::strlen(name) + 1))).nest(data, value(attribute, inside));
+    return out.header(ifinfomsg{}).nest(IFLA_LINKINFO, info);
+  };
+  const auto route = [&](uint16_t attribute, std::string_view text) {
+    return AttrWriter().header(rtmsg{}).bytes(attribute, bytes_of(text));
+  };
+  const std::vector<std::tuple<const char*, uint16_t, AttrWriter>> cases{
+      {"a gateway of another family", RTM_NEWROUTE, route(RTA_VIA, via)},
+      {"one of several", RTM_NEWROUTE,
+       route(RTA_MULTIPATH, paths(payload(value(RTA_GATEWAY, "\x0a\0\0\1"sv))) +
+                                paths(payload(value(RTA_GATEWAY, kGateway))))},
+      {"one of several, of another family", RTM_NEWROUTE, route(RTA_MULTIPATH, paths(payload(value(RTA_VIA, via))))},
+      {"the far end of a route's tunnel", RTM_NEWROUTE,
+       route(RTA_ENCAP, payload(value(2 /* LWTUNNEL_IP6_DST */, kGateway)))},
+      {"a next hop object", RTM_NEWNEXTHOP, AttrWriter().header(nhmsg{}).bytes(NHA_GATEWAY, bytes_of(kGateway))},
+      {"a rule", RTM_NEWRULE, AttrWriter().header(fib_rule_hdr{}).bytes(FRA_SRC, bytes_of(kGateway))},
+      {"the far end of a tunnel", RTM_NEWLINK,
+       link(IFLA_INFO_KIND, "vxlan", IFLA_INFO_DATA, IFLA_VXLAN_GROUP6, kGateway)},
+      {"the root of a bridge", RTM_NEWLINK, link(IFLA_INFO_KIND, "bridge", IFLA_INFO_DATA, IFLA_BR_ROOT_ID, bridge)},
+      {"the root beyond a bridge's port", RTM_NEWLINK,
+       link(IFLA_INFO_SLAVE_KIND, "bridge", IFLA_INFO_SLAVE_DATA, IFLA_BRPORT_ROOT_ID, bridge)}};
+  for (const auto& [what, type, out] : cases) {
+    const std::string reply = std::string(reinterpret_cast<const char*>(&type), sizeof type) + payload(out);
+    Tape tape;
+    tape.note(Ask::route, "1234", std::vector{reply});
+    anonymize(tape);
+    const std::string hidden = tape.answers.begin()->second.begin()->second.value().front();
+    EXPECT_EQ(hidden.size(), reply.size()) << what;
+    EXPECT_EQ(hidden.find(kSwitch.substr(3)), std::string::npos) << what;
+    EXPECT_EQ(hidden.find("\xfe\x5e\x77\x9d"), std::string::npos) << what;
+  }
+  // Of another kind the same attribute is a number.
+  const uint16_t type = RTM_NEWLINK;
+  const std::string other = std::string(reinterpret_cast<const char*>(&type), sizeof type) +
+                            payload(link(IFLA_INFO_KIND, "vlan", IFLA_INFO_DATA, IFLA_BR_ROOT_ID, bridge));
+  Tape tape;
+  tape.note(Ask::route, "1234", std::vector{other});
+  anonymize(tape);
+  EXPECT_EQ(tape.answers.begin()->second.begin()->second.value().front(), other);
 }
 
 TEST(CaptureDisguise, AddressesOfVirtualFunctions) {

@@ -376,6 +376,10 @@ TEST_F(ServerTest, RequestsThatAProxyUnderstandsDifferentlyAreRefused) {
                                       line + " " + host,
                                       "GET /metrics\0/x HTTP/1.1\r\n"s + host,
                                       "GET  /metrics HTTP/1.1\r\n" + host,
+                                      "GET /metrics%00 HTTP/1.1\r\n" + host,
+                                      "GET /metrics%00/x?a HTTP/1.1\r\n" + host,
+                                      "GET /metrics?a\rX:b HTTP/1.1\r\n" + host,
+                                      "GET /metrics?\x7f HTTP/1.1\r\n" + host,
                                       "GET /metrics x HTTP/1.1\r\n" + host,
                                       "GET /metrics HTTP/1.1\n" + host,
                                       "GET /metrics\r\n" + host,
@@ -409,6 +413,9 @@ TEST_F(ServerTest, RequestsThatAProxyUnderstandsDifferentlyAreRefused) {
                                      "X\0Y: a"s,
                                      "X: a\nContent-Length: 54"s,
                                      "X: a\nY: b"s,
+                                     "X: a\rb"s,
+                                     "X: a\rContent-Length: 54"s,
+                                     "X: \r"s,
                                      "(X): a"s,
                                      ": a"s,
                                      "X\xc3\xa9: a"s})
@@ -421,7 +428,7 @@ TEST_F(ServerTest, RequestsThatAProxyUnderstandsDifferentlyAreRefused) {
     EXPECT_EQ(reply.find("HTTP/1.", 1), std::string::npos) << request << reply;
   }
   for (const std::string& request :
-       {"GET /metrics?a=%20b HTTP/1.1\r\n" + host, "GET /%6detrics HTTP/1.1\r\n" + host, "GET /metrics HTTP/1.0\r\n"s,
+       {"GET /metrics?a=%20b%00 HTTP/1.1\r\n" + host, "GET /%6detrics HTTP/1.1\r\n" + host, "GET /metrics HTTP/1.0\r\n"s,
         "\r\n" + start, start + "Content-Length: 0\r\n", start + "X: \t b \t\r\n", start + "X:\r\n",
         start + "Cookie: a=b; c=\"d e\"\r\nAuthorization: Basic eDp5\r\n",
         start + "X: " + std::string(9000, 'x') + "\r\n"}) {

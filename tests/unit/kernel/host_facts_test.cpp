@@ -795,6 +795,39 @@ TEST(SlurmLimits, AChainOfFilesEnds) {
   EXPECT_EQ(read, 32);
 }
 
+// A captured tree may have a file that names others, or itself, in each line.
+TEST(SlurmLimits, AFileIsReadOnceHoweverOftenItIsNamed) {
+  std::string same, others;
+  for (int i = 0; i < 10'000; ++i) {
+    same += "Include a\n";
+    others += "Include f" + std::to_string(i) + "\n";
+  }
+  for (const auto& [text, most] : {std::pair(same, 1), std::pair(others, 32)}) {
+    int read = 0;
+    const auto count = [&, &all = text](const std::string&) {
+      ++read;
+      return Result<std::string>(all);
+    };
+    (void)host::parse_slurm_limits(text, "/etc/slurm/slurm.conf", count);
+    EXPECT_EQ(read, most);
+  }
+  int missing = 0;
+  const auto none = [&](const std::string& name) {
+    ++missing;
+    return Result<std::string>(error(ENOENT, name));
+  };
+  (void)host::parse_slurm_limits(others, "/etc/slurm/slurm.conf", none);
+  EXPECT_EQ(missing, 32);
+  size_t longest = 0;
+  const auto size_of = [&](const std::string& name) {
+    longest = std::max(longest, name.size());
+    return Result<std::string>(error(ENOENT, name));
+  };
+  const std::string cluster = "ClusterName=" + std::string(500'000, 'x') + "\n";
+  (void)host::parse_slurm_limits(cluster + "Include %c\n", "/etc/slurm/slurm.conf", size_of);
+  EXPECT_LT(longest, 1000u);
+}
+
 TEST(HostCpuFacts, AlikeCpusStandTogether) {
   Tree tree;
   tree.file("proc/cpuinfo",

@@ -16,6 +16,8 @@ install -d -o nobody /run/others
 for name in kept kept.new; do runuser -u nobody -- ln -s /etc/machine-id /run/others/$name; done
 machine_id=$(</etc/machine-id)
 check "none are kept in the folder of another user" sh -c "! $verify save /run/others/kept"
+check "none are kept in a folder that others can write" \
+  sh -c "mkdir -m 777 /run/shared && ! $verify save /run/shared/kept && ! test -e /run/shared/kept"
 check "no folder is made there" sh -c "! $verify save /run/others/new/kept && ! test -e /run/others/new"
 runuser -u nobody -- ln -s /run /run/others/link
 check "nor through a link there" sh -c "! $verify save /run/others/link/kept && ! test -e /run/kept"
