@@ -1741,6 +1741,7 @@ TEST(CheckAudit, WhatDiffersIsListedAndFailsNothing) {
         EXPECT_TRUE(is_setting(each));
         EXPECT_NE(each.observed, each.expected);
         EXPECT_TRUE(has(each.meaning, "Audit mode: not written.")) << each.meaning;
+        EXPECT_FALSE(has(each.meaning, "not written now")) << "the mode is the reason: " << each.meaning;
         EXPECT_TRUE(has(each.remedy, "fabric-agentctl plan")) << each.remedy;
       }
       EXPECT_GT(listed, 4 * 5u);
