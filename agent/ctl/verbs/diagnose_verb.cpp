@@ -47,9 +47,9 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
   std::string blocks;
   for (const FindingGroup& group : groups) {
     const Finding& cause = *group.finding;
-    const std::string words =
-        names_text(group.subjects) + "  " + std::string(to_text(*cause.culprit)) + "  " + cause.id;
-    blocks += "\n" + colored(output, cause.status, wrapped(words, output.width, 2));
+    const std::string culprit(to_text(*cause.culprit));
+    blocks += "\n" + colored(output, cause.status,
+                             wrapped(names_text(group.subjects), output.width, 2) + "  " + culprit + "  " + cause.id);
     if (cause.acknowledged) blocks += "  (acknowledged " + cause.acknowledgement + ")";
     if (cause.suppressed) blocks += "  (suppressed " + cause.suppression + ")";
     blocks += "\n  " + wrapped(cause.meaning, output.width, 2) + "\n";
