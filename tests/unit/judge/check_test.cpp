@@ -212,6 +212,10 @@ TEST(Check, APortThatServesNoGpuNeedsNoGid) {
   node = Healthy();
   node.now.ports[0].gids.clear();
   EXPECT_TRUE(has(said(node.view(), {"gid"}), "gid mlx5_0/1 critical")) << "it serves a GPU";
+  node.now.ports[0].carrier = true;  // so its netdev is up
+  const std::vector<std::string> only{"gid"};
+  const Report report = run_rules(node.view(), only);
+  for (const Finding& each : report.findings) EXPECT_FALSE(has(each.remedy, "ip link set")) << each.remedy;
 }
 
 // The P_Key table: the highest bit is full membership.
