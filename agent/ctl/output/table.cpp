@@ -28,6 +28,14 @@ size_t columns(std::string_view text) {
 
 constexpr std::string_view kNoBreak = "\xc2\xa0";  // NO-BREAK SPACE
 
+// "Gb/s" after a number, with the punctuation that follows: a number and its unit stay on one line.
+bool is_unit(std::string_view word) {
+  constexpr std::string_view kUnits[]{"%",   "b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s", "GB/s", "MB/s", "GT/s", "B",   "kB",
+                                      "MB",  "GB",  "TB",   "KiB",  "MiB",  "GiB",  "TiB",  "ns",   "us",   "ms",  "s",
+                                      "min", "h",   "dBm",  "dB",   "mW",   "W",    "mA",   "V",    "C",    "MHz", "bytes"};
+  return contains(kUnits, word.substr(0, word.find_last_not_of(".,;:)") + 1));
+}
+
 // The parts that stay whole, if the width allows it: the words, and of "mlx5_bond_0/1@ens1f0np0" the port and its
 // member.
 std::vector<std::string_view> whole_parts(std::string_view cell) {
@@ -144,7 +152,11 @@ std::string wrapped(std::string_view text, unsigned width, unsigned indent) {
       parts.push_back(word.substr(0, size));
       word.remove_prefix(size);
     }
-    if (!word.empty()) parts.push_back(word);
+    if (word.empty()) continue;
+    const bool is_number = !parts.empty() && is_digit(parts.back().back());
+    if (is_number && is_unit(word) && word.data() == parts.back().data() + parts.back().size() + 1)
+      parts.back() = {parts.back().data(), parts.back().size() + 1 + word.size()};
+    else parts.push_back(word);
   }
   std::string out;
   size_t column = indent;
