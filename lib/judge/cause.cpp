@@ -148,7 +148,8 @@ constexpr SwitchCommands kSwitches[]{
      "nv show interface {port} link; ethtool -m {port}"},
 };
 
-// The last step of a finding that this host alone cannot decide: the measurement at the other end of the cable.
+// A step of a finding that this host alone cannot decide: the measurement at the other end of the cable. Of a port
+// without a link it comes before the cable is moved, else it is the last.
 void add_far_measurement(Finding& finding, const PortContext& ctx) {
   if (is_virtual(ctx.port) || is_audit_only(ctx.port)) return;  // the cable is another machine's, or the DPU's
   const bool is_elsewhere = finding.culprit != Culprit::host && finding.culprit != Culprit::none;
@@ -166,7 +167,9 @@ void add_far_measurement(Finding& finding, const PortContext& ctx) {
     if (!each.described_as.empty() && description.starts_with(each.described_as)) name = description;
     replace_all(commands, "{port}", name);
   }
-  finding.fix.emplace_back("Measure on " + ctx.peer_label() + ": " + commands);
+  const size_t place = is_dead ? std::min<size_t>(1, finding.fix.size()) : finding.fix.size();
+  finding.fix.emplace(finding.fix.begin() + static_cast<std::ptrdiff_t>(place),
+                      "Measure on " + ctx.peer_label() + ": " + commands);
 }
 
 }  // namespace

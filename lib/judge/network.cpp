@@ -8,6 +8,7 @@
 #include "judge/rule.h"
 #include "judge/topology.h"
 #include "kernel/netlink/rtnl.h"
+#include "nic/capabilities.h"
 #include "node/endpoints.h"
 
 namespace fabric {
@@ -854,13 +855,16 @@ const std::vector<std::string>* allowed_by_name(const Versions& versions, const 
 // Firmware is made for a board, whichever of its functions has the port. Without a board id, the model is used.
 std::string firmware_target_of(const Port& port) { return port.board_id.empty() ? port.pci_id : port.board_id; }
 
-constexpr FixRow kUpdate{
-    Work::ends_jobs | Work::when_idle,
-    "Update the firmware while no job runs (mlxfwmanager or mstflint -d ADDRESS, niccli, nvmupdate, nicctl), then "
-    "reset the NIC or reboot."};
+Fix update_of(const Port& port) {
+  std::string tool(capabilities_of(port.kernel_driver).firmware_update);
+  replace_all(tool, "{pci}", port.pci);
+  if (tool.empty()) tool = "with the vendor's tool";
+  return {{Work::ends_jobs | Work::when_idle,
+           "Update the firmware while no job runs (" + tool + "), then reset the NIC or reboot."}};
+}
 
 Finding firmware_finding(const View& view, const Port& port) {
-  Fix fix = kUpdate;
+  Fix fix = update_of(port);
   if (const std::string place = place_of_physical(view, port); !place.empty())
     fix = place + ": update the firmware of its NIC. Nothing in this guest or pod changes it.";
   const std::string board = firmware_target_of(port);

@@ -715,20 +715,19 @@ MaybeCause paused_by_network(const PortContext& ctx) {
   const auto& rp = ctx.port.qos.ecn_rp;
   if (without_congestion_control(ctx, rp).bits != 0)
     out.doubt("but ecn_rp of this port is " + to_text(*rp) + ": it would ignore CNPs");
+  // The switches may not mark, or another port's storm may spread: this end cannot decide.
+  if (is_counted && was_never_marked(ctx))
+    out.add_ambiguous(
+        "no mark and no CNP was ever counted here: if the switches do not mark, any congestion looks like this",
+        "Check first that the switches mark (ECN) the queue of the RoCE priority before they pause");
+  if (const std::string source = storming_port(ctx.view); !source.empty())
+    out.add_ambiguous(source + " of this host has a PFC storm, which spreads: it may be the source",
+                      "Fix " + source + " first, and check whether this ends with it");
   if (received.priority < 0)
     out.next.push_back(
         {"Global pause stops every priority: enable PFC for the RoCE priority, and turn global pause off on " +
              ctx.peer_label() + " and on this port: ",
          {work_of_write(ctx.port, SettingId::pause), "ethtool -A " + ctx.port.netdev + " rx off tx off"}});
-  // The switches may not mark, or another port's storm may spread: this end cannot decide.
-  if (is_counted && was_never_marked(ctx))
-    out.add_ambiguous(
-        "no mark and no CNP was ever counted here: if the switches do not mark, any congestion looks like this",
-        "Check first that " + ctx.peer_label() +
-            " and the switches above mark (ECN) the queue of the RoCE priority before they pause");
-  if (const std::string source = storming_port(ctx.view); !source.empty())
-    out.add_ambiguous(source + " of this host has a PFC storm, which spreads: it may be the source",
-                      "Fix " + source + " first, and check whether this ends with it");
   return out;
 }
 
@@ -796,8 +795,8 @@ constexpr Rule kPausedByNetwork{
     .fix =
         "Find the port that sends pause: fabric-agentctl diagnose on the other hosts of the pod, and the pause "
         "counters "
-        "of {peer} towards them. The first host with pause sent is the source.\nIf there is none, check that "
-        "{peer} marks (ECN) the queue of the RoCE priority.",
+        "of {peer} towards them. The first host with pause sent is the source.\nIf there is none, compare "
+        "the ECN marking of {peer} with that of the switches above it.",
     .fix_scheduled =
         "Find the receiver: fabric-agentctl diagnose on the other hosts of the job; the first host with PFC pause sent "
         "is the source.\nIf there is none, compare the virtual output queues and credits of {peer} towards the "

@@ -170,12 +170,13 @@ struct MaskedFinding {
 // subject in commands. Empty: none.
 std::string own_words(const MaskedFinding& fault, const std::string& masked_texts) {
   constexpr size_t kInCommands = 2;
-  std::string out = fault.finding->about;
+  std::string out = fault.finding->about, others;
   for (size_t i = 0; i < std::min(kInCommands, fault.finding->names.size()); ++i) {
     if (masked_texts.find(std::string{'\x01', static_cast<char>('\x02' + i)}) == std::string::npos) continue;
-    const std::string& name = fault.finding->names[i];
-    return out.empty() ? name : out + " (" + name + ")";
+    if (out.empty()) out = fault.finding->names[i];
+    else append_item(others, fault.finding->names[i]);
   }
+  if (!others.empty()) out += " (" + others + ")";
   return out;
 }
 

@@ -131,7 +131,13 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
     finding.fix = {"The Arm cores of the DPU own this port: change the setting there, or its value in the policy."};
     return finding;
   }
-  return is_audit(view) ? audited(std::move(finding)) : finding;
+  if (!is_audit(view)) return finding;
+  if (change.outcome == Outcome::pending) {  // what keeps it from being written today is the mode
+    std::string why = change.detail;
+    if (why.empty()) why = "it interrupts traffic, and a process uses the port";
+    finding.meaning = meaning_on(port, setting_of(change.setting)) + " In enforce mode its write would wait: " + why + ".";
+  }
+  return audited(std::move(finding));
 }
 
 void ask_setting(const View& view, const Setting& setting, Findings& findings) {

@@ -42,12 +42,17 @@ Fix fix_of_missing(const Topology& topology, const std::string& pci, const std::
   if (nic == nullptr)
     return {journal + "; ",
             {Work::in_machine, "then power-cycle the node, check the power of the device, and reseat it."}};
+  std::string show;
+  if (const RdmaModules* modules = rdma_modules_of({}, nic->vendor, nic->device))
+    show = capabilities_of(modules->function).firmware_settings;
+  replace_all(show, "{pci}", nic->pci);
+  if (!show.empty()) show = " (" + show + ")";
   return {journal + "; then rescan the bus: echo 1 > /sys/bus/pci/rescan. ",
           {Work::at_machine,
            "If it stays away, " + nic->pci +
                " lives, so the slot is in order: compare the firmware settings that decide how many functions and "
-               "ports the card has (mstconfig -d " +
-               nic->pci + " query, niccli, ...) with those of an equal card."}};
+               "ports the card has" +
+               show + " with those of an equal card."}};
 }
 
 // "mlx5_core"; "its driver" for a NIC whose driver is unknown.

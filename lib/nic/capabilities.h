@@ -39,6 +39,9 @@ struct Capabilities {
   bool guid_by_host = false;
   // The parameters of devlink that switch the RDMA device of a function on and off; empty: there are none.
   std::string_view rdma_parameters{};
+  // The vendor's programs that write the NIC's firmware, and that show its settings; {pci} is the address of the
+  // function. Empty: not known.
+  std::string_view firmware_update{}, firmware_settings{};
   // The command that shows the module of a port without a netdev; {device} is the RDMA device. Empty: ethtool -m alone.
   std::string_view module_command{};
 };

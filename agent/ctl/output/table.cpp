@@ -28,6 +28,26 @@ size_t columns(std::string_view text) {
 
 constexpr std::string_view kNoBreak = "\xc2\xa0";  // NO-BREAK SPACE
 
+// "Gb/s" after a number, with the punctuation that follows: a number and its unit stay on one line.
+bool is_unit(std::string_view word) {
+  constexpr std::string_view kUnits[]{"%",   "b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s", "GB/s", "MB/s", "GT/s", "B",   "kB",
+                                      "MB",  "GB",  "TB",   "KiB",  "MiB",  "GiB",  "TiB",  "ns",   "us",   "ms",  "s",
+                                      "min", "h",   "dBm",  "dB",   "mW",   "W",    "mA",   "V",    "C",    "MHz", "bytes"};
+  return contains(kUnits, word.substr(0, word.find_last_not_of(".,;:)") + 1));
+}
+
+// The parts that stay whole, if the width allows it: the words, and of "mlx5_bond_0/1@ens1f0np0" the port and its
+// member.
+std::vector<std::string_view> whole_parts(std::string_view cell) {
+  std::vector<std::string_view> out;
+  for (std::string_view word : words(cell)) {
+    for (size_t at; (at = word.find('@', 1)) != std::string_view::npos; word.remove_prefix(at))
+      out.push_back(word.substr(0, at));
+    out.push_back(word);
+  }
+  return out;
+}
+
 // The cell in lines of at most `width` columns.
 std::string broken_cell(const std::string& cell, size_t width) {
   if (columns(cell) <= width) return cell;
@@ -38,6 +58,8 @@ std::string broken_cell(const std::string& cell, size_t width) {
       size_t end = 0;
       for (size_t column = 0; end < line.size() && column < width; ++column)
         end += std::max<size_t>(1, utf8_length(line, end));
+      if (end < line.size())  // before a member's "@"
+        if (const size_t at = line.rfind('@', end); at != std::string_view::npos && at > 0) end = at;
       append_item(out, line.substr(0, end), "\n");
       line.remove_prefix(std::min(end, line.size()));
     }
@@ -51,8 +73,8 @@ void Table::add(std::vector<std::string> cells, bool alarm) {
   rows_.push_back({std::move(cells), alarm});
 }
 
-// Narrows the widest column that can be wrapped at blanks, those of `whole_` last; if there is none, the widest column
-// is broken within words.
+// Narrows the widest column that can be broken between whole_parts(), those of `whole_` last; if there is none, the
+// widest column is broken within words.
 std::vector<size_t> Table::widths(size_t available) const {
   std::vector<size_t> natural, least;
   for (size_t i = 0; i < columns_.size(); ++i) {
@@ -61,7 +83,7 @@ std::vector<size_t> Table::widths(size_t available) const {
     for (const Row& row : rows_) {
       if (i >= row.cells.size()) continue;
       natural[i] = std::max(natural[i], columns(row.cells[i]));
-      for (const std::string_view word : words(row.cells[i])) least[i] = std::max(least[i], columns(word));
+      for (const std::string_view part : whole_parts(row.cells[i])) least[i] = std::max(least[i], columns(part));
     }
   }
   size_t total = natural.size() - 1;
@@ -130,7 +152,11 @@ std::string wrapped(std::string_view text, unsigned width, unsigned indent) {
       parts.push_back(word.substr(0, size));
       word.remove_prefix(size);
     }
-    if (!word.empty()) parts.push_back(word);
+    if (word.empty()) continue;
+    const bool is_number = !parts.empty() && is_digit(parts.back().back());
+    if (is_number && is_unit(word) && word.data() == parts.back().data() + parts.back().size() + 1)
+      parts.back() = {parts.back().data(), parts.back().size() + 1 + word.size()};
+    else parts.push_back(word);
   }
   std::string out;
   size_t column = indent;

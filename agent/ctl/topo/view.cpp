@@ -120,17 +120,20 @@ std::string bridges_on_boards(const TopoView& view) {
   if (names.empty()) return {};
   std::ranges::sort(names, natural_less);
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  return "PXB of " + names_text(names) +
-         " counts bridges above this device only (on its own board, or one more switch); no other GPU or NIC shares "
-         "them.";
+  return "PXB of " + names_text(names) + " counts bridges above " +
+         (names.size() == 1 ? "this device only (on its own board" : "each of these devices only (on its own board") +
+         ", or one more switch); no other GPU or NIC shares them.";
 }
 
 // Grace, Power9, and NICs in slots of their own.
 std::string no_shared_bridge(const TopoView& view) {
   if (view.topology.gpus.empty() || view.compute.empty() || hides_switches(view.topology)) return {};
+  // Of every NIC in the matrix: those of the compute network may be the wrong ones while the near ones are down.
   for (const Gpu& gpu : view.topology.gpus)
-    for (const size_t nic : view.compute)
-      if (const auto path = path_class(gpu, view.topology.nics[nic]); !path || *path < PathClass::NODE) return {};
+    for (const Nic& nic : view.topology.nics) {
+      if (nic.rdma.empty()) continue;
+      if (const auto path = path_class(gpu, nic); !path || *path < PathClass::NODE) return {};
+    }
   return "No GPU shares a PCIe switch or host bridge with a NIC: every path is NODE or SYS, and NICs of the same class "
          "are equally near.";
 }
@@ -204,7 +207,7 @@ std::vector<std::string> topo_notes(const TopoView& view) {
   if (const auto& unknown = view.topology.unknown_accelerators; !unknown.empty())
     notes.push_back("Accelerators that are not known to this program, and have no row: " + joined(unknown) + ".");
   for (const std::string& difference : view.topology.differences)
-    notes.push_back("hwloc and sysfs differ (sysfs is used): " + difference);
+    notes.push_back("Where hwloc fails or differs, sysfs is used: " + difference);
   std::map<std::string, std::vector<const Nic*>> cards;
   for (const Nic& nic : view.topology.nics)
     if (!nic.rdma.empty() && !nic.is_virtual_function() && !nic.card.empty()) cards[nic.card].push_back(&nic);
@@ -218,12 +221,15 @@ std::vector<std::string> topo_notes(const TopoView& view) {
     if (!one_root)
       notes.push_back(names + " are one NIC on several PCI trees (socket direct, multi-host): they share its ports.");
   }
+  std::map<std::string, std::vector<std::string>, NaturalLess> bonds;
   for (const Nic& nic : view.topology.nics) {
     if (nic.bond.empty()) continue;
     std::string name = joined(nic.netdevs);
     if (name.empty()) name = nic.name;
-    notes.push_back(name + " is a member of " + nic.bond + ".");
+    bonds[nic.bond].push_back(name);
   }
+  for (const auto& [bond, members] : bonds)
+    notes.push_back(names_text(members) + (members.size() == 1 ? " is a member of " : " are members of ") + bond + ".");
   for (const Nic& nic : view.topology.nics)
     if (nic.direct)
       notes.push_back(nic.name + " reaches its GPU through its Data Direct function " + nic.direct->pci +

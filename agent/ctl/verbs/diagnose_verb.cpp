@@ -27,25 +27,34 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
   if (seconds <= 0) window = " in one reading of the counters: rates were not checked.\n";  // of a capture
   const std::string observed = counted(ports, "port");
   if (is_faultless && down > 0) {
-    const std::string unused = std::to_string(down) + " DOWN that need no link (fabric-agentctl check --verbose)";
+    const std::string unused = std::to_string(down) + (down == 1 ? " DOWN that needs" : " DOWN that need") +
+                               " no link (fabric-agentctl check --verbose)";
     if (down >= ports) return folded(unused + window, output.width);
     return folded(counted(ports - down, "port") + " without symptoms, and " + unused + window, output.width);
   }
   if (is_faultless) return observed + " without symptoms" + window;
   if (causes.findings.empty()) return observed + " observed" + window;
   Table table({"PORT", "CULPRIT", "CERTAINTY", "RULE"});
-  std::string blocks;
   for (const Finding& cause : causes.findings) {
-    const std::string culprit(to_text(*cause.culprit));
     std::string certainty = "-";
     if (cause.certainty) certainty = to_text(*cause.certainty);
-    table.add({cause.subject, culprit, certainty, cause.id});
-    blocks += "\n" + colored(output, cause.status, cause.subject + "  " + culprit + "  " + cause.id);
+    table.add({cause.subject, std::string(to_text(*cause.culprit)), certainty, cause.id});
+  }
+  // The same cause of several ports is one block, as in check; a cause that check does not list has one, too.
+  std::vector<FindingGroup> groups = group_findings(causes);
+  for (const Finding& cause : causes.findings)
+    if (!is_listed(cause)) groups.push_back({&cause, {cause.id}, {cause.subject}});
+  std::string blocks;
+  for (const FindingGroup& group : groups) {
+    const Finding& cause = *group.finding;
+    const std::string culprit(to_text(*cause.culprit));
+    blocks += "\n" + colored(output, cause.status,
+                             wrapped(names_text(group.subjects), output.width, 2) + "  " + culprit + "  " + cause.id);
     if (cause.acknowledged) blocks += "  (acknowledged " + cause.acknowledgement + ")";
     if (cause.suppressed) blocks += "  (suppressed " + cause.suppression + ")";
     blocks += "\n  " + wrapped(cause.meaning, output.width, 2) + "\n";
     std::string label = "Evidence: ";
-    for (const std::string& line : cause.evidence) {
+    for (const std::string& line : group.observed.empty() ? cause.evidence : group.observed) {
       blocks += "  " + label + wrapped(line, output.width, 12) + "\n";
       label = "          ";
     }
@@ -54,6 +63,8 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
       blocks += "  " + label + wrapped(line, output.width, 12) + "\n";
       label = "          ";
     }
+    if (!group.likewise.empty())
+      blocks += "  Also for: " + wrapped(names_text(group.likewise), output.width, 12) + "\n";
   }
   return table.text(output) + blocks + "\n" + observed + " observed" + window;
 }

@@ -230,7 +230,7 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
   for (const Port& port : node.ports) {
     if (port.role == PortRole::smi) continue;  // named below: no program can open it
     std::string rate = "-", policy_name = "-", in_sync = "-";
-    if (port.rate) rate = unbroken(rate_text(*port.rate));
+    if (port.rate && !is_down(port)) rate = unbroken(rate_text(*port.rate));  // without a link, sysfs has a lowest rate
     if (const PortPolicy* own = policy_of(policy, port)) {
       policy_name = own->name;
       in_sync = sync_of(node, find_in(plan, port.id())).text();

@@ -260,7 +260,7 @@ int run_plan(const Options& options, Output& output) {
   auto machine = open_configured_machine(options);
   if (!machine) return failure(machine.error(), output);
   if (!machine->kernel.route)
-    return failure(error(0, options.root + ": the settings of a captured tree cannot be read"), output);
+    return failure(error(0, options.root + ": no settings of ports in this captured tree; fabric-agentctl capture records them"), output);
   Node node = scan_for_writing(*machine);
   if (auto known = check_ports(options, node); !known) return failure(known.error(), output);
   if (::geteuid() != 0)

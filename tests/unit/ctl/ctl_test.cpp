@@ -539,6 +539,18 @@ TEST(CtlStatus, FitsATerminal) {
       }
 }
 
+// Without a link, sysfs has the lowest rate of the port.
+TEST(CtlStatus, APortWithoutALinkHasNoRate) {
+  Healthy node;
+  node.now.ports.resize(1);
+  ASSERT_TRUE(node.now.ports[0].rate);
+  EXPECT_TRUE(has(status_text(node.now, &node.policy, node.plan, kNow, {}), "b/s"));
+  node.now.ports[0].state = kPortDown;
+  const std::string text = status_text(node.now, &node.policy, node.plan, kNow, {});
+  EXPECT_TRUE(has(text, "DOWN")) << text;
+  EXPECT_FALSE(has(text, "b/s")) << text;
+}
+
 // While another column has room, the last repair is on one line.
 TEST(CtlStatus, BreaksTheExceptionsFirst) {
   Healthy node;
@@ -944,6 +956,23 @@ TEST(CtlText, ATableFitsAndLosesNothing) {
             "         2:0\n"
             "         3:1\n"
             "         4:0\n");
+}
+
+TEST(CtlText, ANumberKeepsItsUnit) {
+  EXPECT_EQ(wrapped("at most 504 of 800 Gb/s; received: 440 Gb/s", 39, 0), "at most 504 of 800 Gb/s; received:\n440 Gb/s");
+  EXPECT_EQ(wrapped("than the port (100 Gb/s).", 20, 2), "than the port\n  (100 Gb/s).");
+  EXPECT_EQ(wrapped("up for 12 min, 3 ports", 10, 0), "up for\n12 min, 3\nports");
+}
+
+TEST(CtlText, AMemberIsBrokenBeforeItsSign) {
+  Table table({"PORT", "NETDEV", "STATE"});
+  table.add({"mlx5_bond_0/1@ens1f0np0", "ens1f0np0", "ACTIVE"});
+  Output output;
+  output.width = 36;
+  EXPECT_EQ(table.text(output),
+            "PORT          NETDEV    STATE\n"
+            "mlx5_bond_0/1 ens1f0np0 ACTIVE\n"
+            "@ens1f0np0\n");
 }
 
 TEST(CtlText, LongLinesAreFolded) {

@@ -542,6 +542,36 @@ TEST(CtlDiagnose, OnlyNamedPortsAreDiagnosed) {
   EXPECT_TRUE(has(machine.output.errors, "unknown port 'mlx5_9'")) << machine.output.errors;
 }
 
+// As in check: the steps of a cause are printed once for all its ports.
+TEST(CtlDiagnose, OneCauseOfSeveralPortsIsOneBlock) {
+  Samples samples{.before = node({}), .now = node({})};
+  Report report;
+  for (const std::string number : {"0", "1", "2"}) {
+    Finding& cause = report.findings.emplace_back();
+    cause.id = "port-state";
+    cause.subject = "mlx5_" + number + "/1";
+    cause.names = {"ens" + number, "0000:1" + number + ":00.0", "mlx5_" + number + "/1", "mlx5_" + number};
+    cause.status = Status::critical;
+    cause.culprit = Culprit::cable;
+    cause.meaning = "No signal.";
+    cause.evidence = {"the link is down now"};
+    cause.observed = cause.evidence.front();
+    cause.next = {"Reseat the cable of ens" + number + "."};
+  }
+  Output output;
+  print_diagnosis(report, samples, {}, {}, output);
+  EXPECT_TRUE(has(output.text, "\nmlx5_0..2  cable  port-state\n  No signal.\n")) << output.text;
+  EXPECT_TRUE(has(output.text, "  Next:     Reseat the cable of ens0.\n  Also for: ens1, ens2\n")) << output.text;
+  EXPECT_FALSE(has(output.text, "cable of ens1")) << output.text;
+  EXPECT_TRUE(has(output.text, "mlx5_2/1 cable")) << "each has its line in the table\n" << output.text;
+  // What differs stands with its port.
+  report.findings[1].observed = "the link went down 4 times";
+  Output differing;
+  print_diagnosis(report, samples, {}, {}, differing);
+  EXPECT_TRUE(has(differing.text, "mlx5_0/1: the link is down now\n")) << differing.text;
+  EXPECT_TRUE(has(differing.text, "mlx5_1/1: the link went down 4 times\n")) << differing.text;
+}
+
 // Also if there are causes only.
 TEST(CtlDiagnose, OfACapturedTreeSaysWhereItsCommandsRun) {
   Samples samples{.before = node({}), .now = node({})};
@@ -575,7 +605,7 @@ TEST(CtlDiagnose, PortsThatNeedNoLinkFitTheTerminal) {
   Output output;
   output.width = 80;
   print_diagnosis({}, samples, {}, {}, output);
-  EXPECT_TRUE(has(output.text, "DOWN that need no link")) << output.text;
+  EXPECT_TRUE(has(output.text, "1 DOWN that needs no link")) << output.text;
   EXPECT_LE(test::widest_line(output.text), 80U) << output.text;
 }
 

@@ -213,6 +213,10 @@ TEST(Check, APortThatServesNoGpuNeedsNoGid) {
   node = Healthy();
   node.now.ports[0].gids.clear();
   EXPECT_TRUE(has(said(node.view(), {"gid"}), "gid mlx5_0/1 critical")) << "it serves a GPU";
+  node.now.ports[0].carrier = true;  // so its netdev is up
+  const std::vector<std::string> only{"gid"};
+  const Report report = run_rules(node.view(), only);
+  for (const Finding& each : report.findings) EXPECT_FALSE(has(each.remedy, "ip link set")) << each.remedy;
 }
 
 // The P_Key table: the highest bit is full membership.
@@ -1742,6 +1746,7 @@ TEST(CheckAudit, WhatDiffersIsListedAndFailsNothing) {
         EXPECT_TRUE(is_setting(each));
         EXPECT_NE(each.observed, each.expected);
         EXPECT_TRUE(has(each.meaning, "Audit mode: not written.")) << each.meaning;
+        EXPECT_FALSE(has(each.meaning, "not written now")) << "the mode is the reason: " << each.meaning;
         EXPECT_TRUE(has(each.remedy, "fabric-agentctl plan")) << each.remedy;
       }
       EXPECT_GT(listed, 4 * 5u);

@@ -378,6 +378,22 @@ TEST(Diagnosis, ThePortOfAGpuWithoutACableIsReported) {
   }
 }
 
+// Nobody walks to a rack before the two ends were read.
+TEST(Diagnosis, WhatCanBeReadComesBeforeWhatIsMoved) {
+  Healthy node;
+  take_down(node, 2);  // Polling
+  node.now.ports[0].module.reset();
+  const auto found = ask(node);
+  ASSERT_EQ(found.size(), 1U) << text(found);
+  const auto place = [&](const char* part) {
+    const auto step = std::ranges::find_if(found[0].next, [&](const std::string& each) { return has(each, part); });
+    EXPECT_NE(step, found[0].next.end()) << part << " in\n" << text(found);
+    return step - found[0].next.begin();
+  };
+  EXPECT_LT(place("Measure on"), place("Read the module"));
+  EXPECT_LT(place("Read the module"), place("eseat or replace"));
+}
+
 TEST(Diagnosis, JsonHasAllMembers) {
   Healthy node;
   hold(node, 0.3);

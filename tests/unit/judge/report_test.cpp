@@ -87,7 +87,7 @@ TEST(Report, FindingsThatDifferOnlyInTheNamesOfTheirPortAreOne) {
   const std::vector<FindingGroup> groups = group_findings(report);
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(groups[0].subjects, (std::vector<std::string>{"mlx5_1/1", "mlx5_10/1", "mlx5_2/1"}));
-  EXPECT_EQ(groups[0].likewise, (std::vector<std::string>{"eth10", "eth2"}));
+  EXPECT_EQ(groups[0].likewise, (std::vector<std::string>{"eth10 (0000:110:00.0)", "eth2 (0000:12:00.0)"}));
   EXPECT_TRUE(groups[0].observed.empty());
   report.findings[1].remedy = "ethtool -m eth1";  // about another port than its own
   EXPECT_EQ(group_findings(report).size(), 2u);

@@ -597,6 +597,17 @@ TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
   for (size_t i = 0; i < 8; ++i)
     node.topology.nics[i].root = "pci000" + std::to_string(i) + ":00", node.topology.nics[i].bridges.clear();
   EXPECT_TRUE(says(node, "No GPU shares a PCIe switch or host bridge with a NIC")) << notes(node);
+  // A NIC that is near and down is not of the compute network now; "Nearest NICs" shows it.
+  node = eight_on_eight();
+  for (size_t i = 0; i < 8; ++i) node.ports[i].state = kPortDown;
+  Nic far = node.topology.nics[0];
+  far.pci = "0000:f1:00.0", far.name = "mlx5_8", far.rdma = {"mlx5_8"}, far.netdevs = {"ens8np0"};
+  far.root = "pci0000:f0", far.bridges.clear();
+  Port up = node.ports[0];
+  up.rdma = "mlx5_8", up.pci = far.pci, up.netdev = "ens8np0", up.state = kPortActive;
+  node.topology.nics.push_back(far);
+  node.ports.push_back(up);
+  EXPECT_FALSE(says(node, "No GPU shares a PCIe switch")) << notes(node);
   node.topology.hypervisor = "QEMU";
   for (Gpu& gpu : node.topology.gpus) gpu.bridges.clear();
   EXPECT_TRUE(says(node, "This is a virtual machine of QEMU, which hides")) << notes(node);
