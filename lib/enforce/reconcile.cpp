@@ -163,7 +163,7 @@ class PortPass {
   // The driver's order with these exceptions:
   // - If PFC only loses priorities, the buffers change after it (they may be too small for those priorities then).
   // - PFC that replaces global pause comes as soon as possible after it. The rest of the class is written before both,
-  //   except the buffers, which depend on pause.
+  //   except the buffers, which depend on pause: pause stays if it is refused.
   // - Global pause that replaces PFC comes directly after it, before the rest of the class is changed.
   // - Otherwise pause that is on, or without PFC, comes last.
   [[nodiscard]] std::vector<SettingId> order() {
@@ -183,6 +183,11 @@ class PortPass {
       const auto pause = std::ranges::find(out, SettingId::pause);
       const auto end = pair && !wants_pause ? std::ranges::find_first_of(out, kNeedPauseOff) : out.end();
       if (pause < end) std::rotate(pause, pause + 1, end);
+      // The marks, too: pause protects every priority, PFC only those that the marks lead to.
+      if (pair && !wants_pause)
+        std::stable_partition(std::ranges::find(out, SettingId::pause), out.end(), [](SettingId id) {
+          return setting_of(id).traffic == TrafficPart::classifies || id == SettingId::cc;  // bnxt's marks follow cc
+        });
     }
     return out;
   }
@@ -327,7 +332,10 @@ class PortPass {
   // DCBX), and the new one is not on yet.
   [[nodiscard]] bool releases(const WantedSetting& row, const Replacement& pair) const {
     const SettingId id = row.setting->id;
-    if (&row == pair.to || is_on(pair.to->setting->id, have_.values)) return false;
+    if (&row == pair.to) return false;
+    // PFC that is on beside pause does not protect every priority, as pause does.
+    const bool is_from_pause = pair.from->setting->id == SettingId::pause;
+    if (is_on(pair.to->setting->id, have_.values) && !(&row == pair.from && is_from_pause)) return false;
     if (&row == pair.from) return is_less(id, want_, have_.values);
     return row.setting->traffic == TrafficPart::none && takes_away(id);
   }
@@ -343,16 +351,19 @@ class PortPass {
 
   // Why the new protection cannot come or would not reach RoCE, or not now.
   [[nodiscard]] std::optional<Blocker> blocker_of_new(const WantedSetting& to) {
-    if (in_sync(to)) return std::nullopt;
-    if (to.progress == Progress::blocked) return to.blocker;
-    if (std::string why = failure_of(to); !why.empty()) return Blocker{Outcome::pending, std::move(why)};
+    if (!in_sync(to)) {
+      if (to.progress == Progress::blocked) return to.blocker;
+      if (std::string why = failure_of(to); !why.empty()) return Blocker{Outcome::pending, std::move(why)};
+    }
     for (const WantedSetting& other : rows_) {
       const std::string why = failure_of(other);
-      const bool is_waiting = other.progress == Progress::blocked && other.blocker.outcome != Outcome::conflict;
-      if (!why.empty() && !is_waiting && other.setting->traffic == TrafficPart::classifies &&
-          differs(other.setting->id))
+      // What waits for another setting does not hold that one.
+      const bool may_come = other.progress == Progress::blocked && other.blocker.outcome != Outcome::conflict &&
+                            (other.blocker.outcome != Outcome::pending || other.blocker.waits_for);
+      if (!why.empty() && !may_come && other.setting->traffic == TrafficPart::classifies && differs(other.setting->id))
         return wait_for(other, why);
     }
+    if (in_sync(to)) return std::nullopt;
     auto blocker = blocker_of(to);
     if (!blocker) blocker = firmware_blocker(to);
     return blocker ? blocker : class_blocker(to.setting->id);

@@ -250,5 +250,51 @@ TEST(PauseOrPfcPending, PfcThatWasWrittenAgainSaysWhy) {
   EXPECT_EQ(run.bed.nic.writes(), writes);
 }
 
+// PFC is on beside global pause, and RoCE's packets are not on its priority yet: pause alone protects them. If they do
+// not get there, pause stays.
+TEST(PauseOrPfcPending, PauseStaysUntilRocesPacketsAreWherePfcIs) {
+  for (const Personality personality : {Personality::mlx5, Personality::full})
+    for (const bool is_held : {false, true}) {
+      SCOPED_TRACE(name_of(personality) + (is_held ? ", held by another writer" : ", refused"));
+      FileBed bed{personality};
+      bed.nic.pause = {.rx = true, .tx = true};
+      bed.nic.pfc.pfc_en = 0x08;
+      ASSERT_NE(priority_on(bed.nic, kDscp), kPriority);
+      const Qos want = policy(personality, kPfc, true);
+      if (is_held) bed.terms.in_conflict = [](SettingId id) { return id == SettingId::dscp_map; };
+      else bed.nic.faults["setapp"] = {Fault::refuse, EIO};
+      const Changes changes = bed.settle_to(want);
+      EXPECT_TRUE(is_lossless(bed.nic)) << text(changes);
+      EXPECT_TRUE(has_outcome(changes, "pause", Outcome::pending, "waits for dscp_map"));
+      bed.nic.faults.clear();
+      bed.terms = free_terms();
+      bed.settle_to(want);
+      const Changes last = bed.settle_to(want);
+      EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(last);
+      EXPECT_TRUE(is_lossless(bed.nic)) << text(last);
+    }
+}
+
+// The mark of RoCE's packets decides, too, whether PFC reaches them: it is written before pause goes off.
+TEST(PauseOrPfcPending, PauseStaysUntilRoceIsMarkedForPfc) {
+  FileBed bed{Personality::mlx5};
+  const std::string tos = "sys/kernel/config/rdma_cm/" + bed.port.rdma + "/ports/1/default_roce_tos";
+  bed.tree.file(tos, "0\n");
+  bed.nic.pause = {.rx = true, .tx = true};
+  Qos want = policy(Personality::mlx5, kPfc, true);
+  want.roce_tos = kDscp << 2U;
+  bed.files->fault({.code = EIO, .glob = "*default_roce_tos"});
+  const Changes changes = bed.settle_to(want);
+  EXPECT_EQ(of(changes, "roce_tos").outcome, Outcome::refused) << text(changes);
+  EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx) << text(changes);
+  EXPECT_TRUE(has_outcome(changes, "pause", Outcome::pending, "waits for roce_tos"));
+  bed.files->heal();
+  bed.settle_to(want);
+  const Changes last = bed.settle_to(want);
+  EXPECT_EQ(bed.tree.content(tos).substr(0, 3), "104");
+  EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(last);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08) << text(last);
+}
+
 }  // namespace
 }  // namespace fabric::test
