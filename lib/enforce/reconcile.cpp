@@ -430,7 +430,7 @@ class PortPass {
       // Until the new protection is on, the old one stays until the new one may be written, too.
       if (releases(row, *pair)) {
         if (const auto why = blocker_of_new(*to)) {
-          blocker = wait_for(*to, why->why);
+          blocker = in_sync(*to) ? *why : wait_for(*to, why->why);
           if (why->outcome == Outcome::unsupported) blocker = {Outcome::unsupported, blocker->why};
         }
       } else if (&row == to && from->progress == Progress::blocked && from->blocker.outcome == Outcome::pending &&

@@ -261,11 +261,14 @@ TEST(PauseOrPfcPending, PauseStaysUntilRocesPacketsAreWherePfcIs) {
       bed.nic.pfc.pfc_en = 0x08;
       ASSERT_NE(priority_on(bed.nic, kDscp), kPriority);
       const Qos want = policy(personality, kPfc, true);
-      if (is_held) bed.terms.in_conflict = [](SettingId id) { return id == SettingId::dscp_map; };
+      if (is_held) bed.terms.in_conflict = [](SettingId id) {
+        return id == SettingId::dscp_map || id == SettingId::trust;
+      };
       else bed.nic.faults["setapp"] = {Fault::refuse, EIO};
       const Changes changes = bed.settle_to(want);
       EXPECT_TRUE(is_lossless(bed.nic)) << text(changes);
-      EXPECT_TRUE(has_outcome(changes, "pause", Outcome::pending, "waits for dscp_map"));
+      EXPECT_TRUE(has_outcome(changes, "pause", Outcome::pending, "waits for "));
+      EXPECT_FALSE(has(of(changes, "pause").detail, "waits for pfc")) << "it is on";
       bed.nic.faults.clear();
       bed.terms = free_terms();
       bed.settle_to(want);
@@ -280,6 +283,7 @@ TEST(PauseOrPfcPending, PauseStaysUntilRoceIsMarkedForPfc) {
   FileBed bed{Personality::mlx5};
   const std::string tos = "sys/kernel/config/rdma_cm/" + bed.port.rdma + "/ports/1/default_roce_tos";
   bed.tree.file(tos, "0\n");
+  bed.files->on_write(tos, store_number(0, 255));
   bed.nic.pause = {.rx = true, .tx = true};
   Qos want = policy(Personality::mlx5, kPfc, true);
   want.roce_tos = kDscp << 2U;
@@ -288,6 +292,7 @@ TEST(PauseOrPfcPending, PauseStaysUntilRoceIsMarkedForPfc) {
   EXPECT_EQ(of(changes, "roce_tos").outcome, Outcome::refused) << text(changes);
   EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx) << text(changes);
   EXPECT_TRUE(has_outcome(changes, "pause", Outcome::pending, "waits for roce_tos"));
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0) << text(changes);
   bed.files->heal();
   bed.settle_to(want);
   const Changes last = bed.settle_to(want);
