@@ -209,8 +209,9 @@ class PortPass {
     check_blockers(row);
     if (row.progress == Progress::blocked) return false;
     // A write that only takes protection away waits for an idle port, unless a step towards it takes none.
-    const bool ends_pause = row.setting->id == SettingId::pause && !pair && !is_on(SettingId::pfc, have_.values) &&
-                            is_less(SettingId::pause, want_, have_.values);
+    // Pause protects every priority, also beside a PFC that is on for some.
+    const bool ends_pause =
+        row.setting->id == SettingId::pause && !pair && is_less(SettingId::pause, want_, have_.values);
     const bool takes = !is_disruptive(row) && !moves(row.setting->id) && (takes_away(row.setting->id) || ends_pause);
     row.waits = takes ? harm_blocker("the write takes protection away from RoCE's traffic", !ends_pause) : std::nullopt;
     // Global pause will protect every priority: PFC is released in one step.

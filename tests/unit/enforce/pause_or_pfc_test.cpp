@@ -278,6 +278,22 @@ TEST(PauseOrPfcPending, PauseStaysUntilRocesPacketsAreWherePfcIs) {
     }
 }
 
+// PFC of another priority is on beside pause, which protects a job's packets; the policy wants neither.
+TEST(PauseOrPfcPending, PauseBesidePfcStaysUntilTheJobHasEnded) {
+  FileBed bed{Personality::mlx5};
+  bed.settle_to(policy(Personality::mlx5, kNeither, false));
+  bed.nic.pause = {.rx = true, .tx = true};
+  bed.nic.pfc.pfc_en = 0x04;
+  ASSERT_EQ(priority_on(bed.nic, kDscp), kPriority);
+  bed.terms.in_use = kInUse;
+  const Changes waits = bed.apply(policy(Personality::mlx5, kNeither, false));
+  EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx) << text(waits);
+  EXPECT_EQ(of(waits, "pause").wait, WaitsFor::idle_port) << text(waits);
+  bed.terms.in_use = kIdle;
+  const Changes done = bed.settle_to(policy(Personality::mlx5, kNeither, false));
+  EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx || bed.nic.pfc.pfc_en != 0) << text(done);
+}
+
 // The mark of RoCE's packets decides, too, whether PFC reaches them: it is written before pause goes off.
 TEST(PauseOrPfcPending, PauseStaysUntilRoceIsMarkedForPfc) {
   FileBed bed{Personality::mlx5};
