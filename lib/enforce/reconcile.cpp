@@ -381,7 +381,9 @@ class PortPass {
     const bool is_lost = read_error_.has_value();
     if (is_lost && (!is_transient(*read_error_) || has_key(may_have_, to->setting->id) || !(released_ || was_cut_)))
       return;
-    if (is_on(to->setting->id, have_.values) || !is_less(id, is_lost ? want_ : have_.values, *protection_)) return;
+    // A PFC that was on beside pause, and lacks a priority of the new one, is not the new one.
+    const bool has_come = is_on(to->setting->id, have_.values) && !is_less(to->setting->id, have_.values, want_);
+    if (has_come || !is_less(id, is_lost ? want_ : have_.values, *protection_)) return;
     if (was_cut_ && !may_restore_after_cut(*from, *to)) return;
     save_originals(id);
     if (saved_ && !*saved_) return;

@@ -278,6 +278,29 @@ TEST(PauseOrPfcPending, PauseStaysUntilRocesPacketsAreWherePfcIs) {
     }
 }
 
+// PFC of another priority is on beside pause. If the driver refuses the new PFC, pause comes back.
+TEST(PauseOrPfcPending, PauseComesBackIfPfcStaysOnAnotherPriority) {
+  for (const Personality personality : {Personality::mlx5, Personality::bnxt, Personality::full}) {
+    SCOPED_TRACE(name_of(personality));
+    FileBed bed{personality};
+    Qos before = policy(personality, kPfc, true);
+    before.pfc = PrioSet{0x10};
+    before.pause.reset();
+    bed.settle_to(before);
+    bed.settle_to(before);
+    ASSERT_EQ(bed.nic.pfc.pfc_en, 0x10);
+    bed.nic.pause = {.rx = true, .tx = true};
+    bed.nic.faults["setpfc"] = {Fault::refuse, EIO};
+    const Changes changes = bed.settle_to(policy(personality, kPfc, true));
+    EXPECT_TRUE(is_lossless(bed.nic)) << text(changes);
+    bed.nic.faults.clear();
+    bed.settle_to(policy(personality, kPfc, true));
+    const Changes last = bed.settle_to(policy(personality, kPfc, true));
+    EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(last);
+    EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08) << text(last);
+  }
+}
+
 // PFC of another priority is on beside pause, which protects a job's packets; the policy wants neither.
 TEST(PauseOrPfcPending, PauseBesidePfcStaysUntilTheJobHasEnded) {
   FileBed bed{Personality::mlx5};
