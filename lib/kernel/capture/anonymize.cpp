@@ -89,7 +89,10 @@ bool is_strong(std::string_view bytes) {
 }  // namespace
 
 void Pseudonyms::learn(std::string from, std::string to) {
-  if (from.size() >= 4 && from != to) known_[from.substr(0, 4)].emplace_back(std::move(from), std::move(to));
+  constexpr size_t kLongest = 64;  // a serial number; what is longer is replaced in its own file only
+  if (from.size() < 4 || from.size() > kLongest || from == to) return;
+  lengths_[from.substr(0, 4)].insert(from.size());
+  known_.try_emplace(std::move(from), std::move(to));
 }
 
 void Pseudonyms::learn_number(const std::string& from, const std::string& to, bool as_bytes) {
@@ -215,14 +218,15 @@ std::string Pseudonyms::in_text(std::string_view text) {
 
 std::string Pseudonyms::in_bytes(std::string bytes) const {
   for (size_t at = 0; at + 4 <= bytes.size(); ++at) {
-    const auto near = known_.find(bytes.substr(at, 4));
-    if (near == known_.end()) continue;
-    for (const auto& [from, to] : near->second)
-      if (bytes.compare(at, from.size(), from) == 0) {
-        bytes.replace(at, from.size(), to);
-        at += to.size() - 1;
-        break;
-      }
+    const auto near = lengths_.find(bytes.substr(at, 4));
+    if (near == lengths_.end()) continue;
+    for (const size_t length : near->second) {
+      const auto found = known_.find(bytes.substr(at, length));
+      if (found == known_.end()) continue;
+      bytes.replace(at, length, found->second);
+      at += length - 1;
+      break;
+    }
   }
   return bytes;
 }

@@ -18,6 +18,7 @@
 
 #include <random>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "ctl/verbs.h"
 #include "judge/rule.h"
@@ -493,6 +494,27 @@ TEST(CaptureDisguise, InEveryFormOfWriting) {
        {"0000:17:00.0", "ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "01:80:c2:00:00:0e", "10.1.0.1", "2001:db8::1", "::1",
         "12:34:56", "0000:0000:0000:0000:0000:ffff:0a01:0001", "0-3,64", "32.0 GT/s PCIe", "2026-11-21"})
     EXPECT_EQ(pseudonyms.in_text(kept), kept);
+}
+
+// Four times as many addresses of one vendor take about four times as long, not sixteen times.
+TEST(CaptureDisguise, ManyAddressesOfOneVendor) {
+  const auto seconds_for = [](unsigned count) {
+    std::string text, digits;
+    for (unsigned i = 0; i < count; ++i) {
+      char line[64];
+      std::snprintf(line, sizeof line, "0c:42:a1:%02x:%02x:9d\n", i >> 8, i & 0xff);
+      text += line;
+      std::snprintf(line, sizeof line, "enp0c42a1%02x%02x9d ", i >> 8, i & 0xff);
+      digits += line;
+    }
+    const double begin = seconds_on(CLOCK_THREAD_CPUTIME_ID);
+    Pseudonyms pseudonyms;
+    (void)pseudonyms.in_text(text);
+    EXPECT_EQ(pseudonyms.in_bytes(digits).find("00009d"), std::string::npos);
+    return seconds_on(CLOCK_THREAD_CPUTIME_ID) - begin;
+  };
+  const double few = seconds_for(4'000), many = seconds_for(16'000);
+  EXPECT_LT(many, 9 * few) << few << " s";
 }
 
 // A virtual machine's card: too few bytes to be looked for in others, so it is known by its place.
