@@ -814,6 +814,21 @@ TEST(OwnDirectory, IsOneWhereNobodyElseWrites) {
   }
 }
 
+TEST(OwnDirectory, OfARelativePathTheParentsCountToo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make folders of others";
+  const fs::path before = fs::current_path();
+  for (const Place& place : places()) {
+    Tree tree;
+    place.make(tree.path());
+    if (::chdir((tree.path() + "/" + place.directory).c_str()) != 0) continue;  // no folder
+    const int expected = code_of(open_own_directory(fs::current_path()));
+    EXPECT_EQ(code_of(open_own_directory(".")), expected) << place.what;
+    EXPECT_EQ(code_of(check_capture_directory("new")), expected) << place.what;
+    EXPECT_EQ(code_of(replace_file(".", "a/state.json", "x")), expected) << place.what;
+    fs::current_path(before);
+  }
+}
+
 // The report of a self-test, in the current directory.
 TEST(OwnDirectory, ASelfTestRefusesOthersBeforeItBegins) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make folders of others";
