@@ -182,7 +182,8 @@ std::string Pseudonyms::in_text(std::string_view text) {
   const auto hide = [this](std::string_view token) -> std::string {
     using Groups = std::vector<size_t>;
     const Groups colons = groups(token, ':'), dashes = groups(token, '-');
-    if (colons == Groups(6, 2) || dashes == Groups(6, 2)) return written_as(token, of_mac(bytes_of(token)));
+    if (colons == Groups(6, 2) || dashes == Groups(6, 2) || groups(token, '.') == Groups(3, 4))
+      return written_as(token, of_mac(bytes_of(token)));
     if (colons == Groups(8, 2) || dashes == Groups(8, 2) || colons == Groups(4, 4))
       return written_as(token, of_guid(bytes_of(token)));
     if (colons == Groups(8, 4)) return written_as(token, of_ipv6(bytes_of(token)));
@@ -566,7 +567,8 @@ class Anonymizer {
     });
   }
 
-  // Gateways of another family (struct rtvia), encapsulations, and the same of each of several paths (struct rtnexthop).
+  // Gateways of another family (struct rtvia), encapsulations, and the same of each of several paths (struct
+  // rtnexthop).
   void next_hop(std::string& bytes, uint16_t type, size_t at, size_t size) {
     if (type == RTA_VIA && size > sizeof(rtvia)) address(bytes, at + sizeof(rtvia), size - sizeof(rtvia));
     if (type == RTA_ENCAP) nested(bytes, at, size);

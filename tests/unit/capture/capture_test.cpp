@@ -476,6 +476,8 @@ TEST(CaptureDisguise, InEveryFormOfWriting) {
                        [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
         return upper;
       }() + ").");
+  EXPECT_EQ(pseudonyms.in_text("port 0c42.a15e.779d, 0C42.A15E.779E."),
+            "port 0c42.a1" + digits.substr(6, 2) + "." + digits.substr(8) + ", 0C42.A1F0.0002.");
   EXPECT_EQ(pseudonyms.in_text("guid 0c42:a103:005e:779d"), "guid " + digits.substr(0, 4) + ":" + digits.substr(4, 2) +
                                                                 "03:00" + digits.substr(6, 2) + ":" + digits.substr(8));
   EXPECT_EQ(pseudonyms.in_text(kGid),
@@ -484,15 +486,15 @@ TEST(CaptureDisguise, InEveryFormOfWriting) {
   EXPECT_EQ(pseudonyms.in_bytes("enx0c42a15e779d"), "enx" + digits);
   EXPECT_EQ(pseudonyms.in_bytes("port 0C42A15E779D,"), "port " + upper(digits) + ",");
   EXPECT_EQ(pseudonyms.in_bytes("to 0c42.a15e.779d 0C42.A15E.779D"),
-            "to 0c42.a1" + digits.substr(6, 2) + "." + digits.substr(8) + " 0C42.A1" + upper(digits).substr(6, 2) + "." +
-                upper(digits).substr(8));
+            "to 0c42.a1" + digits.substr(6, 2) + "." + digits.substr(8) + " 0C42.A1" + upper(digits).substr(6, 2) +
+                "." + upper(digits).substr(8));
   const std::string bytes = pseudonyms.in_bytes("ab" + std::string(kMac) + "cd");
   EXPECT_EQ(bytes.substr(2, 3), kMac.substr(0, 3));
   EXPECT_NE(bytes.substr(2, 6), kMac);
   // Kept: texts that do not identify a single thing.
-  for (const char* kept :
-       {"0000:17:00.0", "ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "01:80:c2:00:00:0e", "10.1.0.1", "2001:db8::1", "::1",
-        "12:34:56", "0000:0000:0000:0000:0000:ffff:0a01:0001", "0-3,64", "32.0 GT/s PCIe", "2026-11-21"})
+  for (const char* kept : {"0000:17:00.0", "ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "01:80:c2:00:00:0e", "10.1.0.1",
+                           "2001:db8::1", "::1", "12:34:56", "1.2.3.4", "28.41.1000", "232.0.155.3",
+                           "0000:0000:0000:0000:0000:ffff:0a01:0001", "0-3,64", "32.0 GT/s PCIe", "2026-11-21"})
     EXPECT_EQ(pseudonyms.in_text(kept), kept);
 }
 
@@ -574,8 +576,8 @@ TEST(CaptureDisguise, AddressesOfOtherMachines) {
   const std::vector<std::tuple<const char*, uint16_t, AttrWriter>> cases{
       {"a gateway of another family", RTM_NEWROUTE, route(RTA_VIA, via)},
       {"one of several", RTM_NEWROUTE,
-       route(RTA_MULTIPATH, paths(payload(value(RTA_GATEWAY, "\x0a\0\0\1"sv))) +
-                                paths(payload(value(RTA_GATEWAY, kGateway))))},
+       route(RTA_MULTIPATH,
+             paths(payload(value(RTA_GATEWAY, "\x0a\0\0\1"sv))) + paths(payload(value(RTA_GATEWAY, kGateway))))},
       {"one of several, of another family", RTM_NEWROUTE, route(RTA_MULTIPATH, paths(payload(value(RTA_VIA, via))))},
       {"the far end of a route's tunnel", RTM_NEWROUTE,
        route(RTA_ENCAP, payload(value(2 /* LWTUNNEL_IP6_DST */, kGateway)))},
