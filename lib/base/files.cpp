@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "base/parse.h"
 
 namespace fabric {
@@ -22,10 +24,17 @@ bool is_of_others(gid_t group) { return ::geteuid() == 0 || group != ::getegid()
 // Walks to a directory by descriptors. Other users cannot replace a directory on the way, since each was checked.
 class OwnWalk {
  public:
-  // Goes on to `path`, which must exist: from where the walk is, at first from the current directory.
+  // Goes on to `path`, which must exist: from where the walk is, at first from the current directory, whose parents are
+  // checked as well.
   Result<void> enter(std::string_view path) {
-    if (path.starts_with('/') || !at_) {
-      name_ = path.starts_with('/') ? "/" : ".";
+    if (!path.starts_with('/') && !at_) {
+      std::error_code unknown;
+      const std::string here = std::filesystem::current_path(unknown).string();
+      if (unknown) return error(unknown.value(), "the current directory");
+      if (auto done = enter(here); !done) return done;
+    }
+    if (path.starts_with('/')) {
+      name_ = "/";
       Fd start(::open(name_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
       if (!start) return error(errno, name_);
       if (auto taken = take(std::move(start)); !taken) return taken;

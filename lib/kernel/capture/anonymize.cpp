@@ -89,7 +89,10 @@ bool is_strong(std::string_view bytes) {
 }  // namespace
 
 void Pseudonyms::learn(std::string from, std::string to) {
-  if (from.size() >= 4 && from != to) known_[from.substr(0, 4)].emplace_back(std::move(from), std::move(to));
+  constexpr size_t kLongest = 64;  // a serial number; what is longer is replaced in its own file only
+  if (from.size() < 4 || from.size() > kLongest || from == to) return;
+  lengths_[from.substr(0, 4)].insert(from.size());
+  known_.try_emplace(std::move(from), std::move(to));
 }
 
 void Pseudonyms::learn_number(const std::string& from, const std::string& to, bool as_bytes) {
@@ -179,7 +182,8 @@ std::string Pseudonyms::in_text(std::string_view text) {
   const auto hide = [this](std::string_view token) -> std::string {
     using Groups = std::vector<size_t>;
     const Groups colons = groups(token, ':'), dashes = groups(token, '-');
-    if (colons == Groups(6, 2) || dashes == Groups(6, 2)) return written_as(token, of_mac(bytes_of(token)));
+    if (colons == Groups(6, 2) || dashes == Groups(6, 2) || groups(token, '.') == Groups(3, 4))
+      return written_as(token, of_mac(bytes_of(token)));
     if (colons == Groups(8, 2) || dashes == Groups(8, 2) || colons == Groups(4, 4))
       return written_as(token, of_guid(bytes_of(token)));
     if (colons == Groups(8, 4)) return written_as(token, of_ipv6(bytes_of(token)));
@@ -215,14 +219,15 @@ std::string Pseudonyms::in_text(std::string_view text) {
 
 std::string Pseudonyms::in_bytes(std::string bytes) const {
   for (size_t at = 0; at + 4 <= bytes.size(); ++at) {
-    const auto near = known_.find(bytes.substr(at, 4));
-    if (near == known_.end()) continue;
-    for (const auto& [from, to] : near->second)
-      if (bytes.compare(at, from.size(), from) == 0) {
-        bytes.replace(at, from.size(), to);
-        at += to.size() - 1;
-        break;
-      }
+    const auto near = lengths_.find(bytes.substr(at, 4));
+    if (near == lengths_.end()) continue;
+    for (const size_t length : near->second) {
+      const auto found = known_.find(bytes.substr(at, length));
+      if (found == known_.end()) continue;
+      bytes.replace(at, length, found->second);
+      at += length - 1;
+      break;
+    }
   }
   return bytes;
 }
@@ -562,7 +567,8 @@ class Anonymizer {
     });
   }
 
-  // Gateways of another family (struct rtvia), encapsulations, and the same of each of several paths (struct rtnexthop).
+  // Gateways of another family (struct rtvia), encapsulations, and the same of each of several paths (struct
+  // rtnexthop).
   void next_hop(std::string& bytes, uint16_t type, size_t at, size_t size) {
     if (type == RTA_VIA && size > sizeof(rtvia)) address(bytes, at + sizeof(rtvia), size - sizeof(rtvia));
     if (type == RTA_ENCAP) nested(bytes, at, size);

@@ -29,8 +29,10 @@ class Pseudonyms {
  private:
   void learn(std::string from, std::string to);
   void learn_number(const std::string& from, const std::string& to, bool as_bytes);
-  std::map<std::string, std::string> macs_, guids_, words_;                        // bytes or word -> pseudonym
-  std::map<std::string, std::vector<std::pair<std::string, std::string>>> known_;  // by the first four bytes
+  std::map<std::string, std::string> macs_, guids_, words_;  // bytes or word -> pseudonym
+  std::map<std::string, std::string> known_;                 // of any form -> pseudonym of this form
+  // The lengths in known_ by the first four bytes. A machine may have thousands of addresses of one vendor.
+  std::map<std::string, std::set<size_t, std::greater<>>> lengths_;
 };
 
 // A part of a recorded answer of rtnetlink, without the alias of a link (`ip link set DEV alias TEXT`), the only text

@@ -18,6 +18,7 @@
 
 #include <random>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "ctl/verbs.h"
 #include "judge/rule.h"
@@ -475,6 +476,8 @@ TEST(CaptureDisguise, InEveryFormOfWriting) {
                        [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
         return upper;
       }() + ").");
+  EXPECT_EQ(pseudonyms.in_text("port 0c42.a15e.779d, 0C42.A15E.779E."),
+            "port 0c42.a1" + digits.substr(6, 2) + "." + digits.substr(8) + ", 0C42.A1F0.0002.");
   EXPECT_EQ(pseudonyms.in_text("guid 0c42:a103:005e:779d"), "guid " + digits.substr(0, 4) + ":" + digits.substr(4, 2) +
                                                                 "03:00" + digits.substr(6, 2) + ":" + digits.substr(8));
   EXPECT_EQ(pseudonyms.in_text(kGid),
@@ -483,16 +486,37 @@ TEST(CaptureDisguise, InEveryFormOfWriting) {
   EXPECT_EQ(pseudonyms.in_bytes("enx0c42a15e779d"), "enx" + digits);
   EXPECT_EQ(pseudonyms.in_bytes("port 0C42A15E779D,"), "port " + upper(digits) + ",");
   EXPECT_EQ(pseudonyms.in_bytes("to 0c42.a15e.779d 0C42.A15E.779D"),
-            "to 0c42.a1" + digits.substr(6, 2) + "." + digits.substr(8) + " 0C42.A1" + upper(digits).substr(6, 2) + "." +
-                upper(digits).substr(8));
+            "to 0c42.a1" + digits.substr(6, 2) + "." + digits.substr(8) + " 0C42.A1" + upper(digits).substr(6, 2) +
+                "." + upper(digits).substr(8));
   const std::string bytes = pseudonyms.in_bytes("ab" + std::string(kMac) + "cd");
   EXPECT_EQ(bytes.substr(2, 3), kMac.substr(0, 3));
   EXPECT_NE(bytes.substr(2, 6), kMac);
   // Kept: texts that do not identify a single thing.
-  for (const char* kept :
-       {"0000:17:00.0", "ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "01:80:c2:00:00:0e", "10.1.0.1", "2001:db8::1", "::1",
-        "12:34:56", "0000:0000:0000:0000:0000:ffff:0a01:0001", "0-3,64", "32.0 GT/s PCIe", "2026-11-21"})
+  for (const char* kept : {"0000:17:00.0", "ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "01:80:c2:00:00:0e", "10.1.0.1",
+                           "2001:db8::1", "::1", "12:34:56", "1.2.3.4", "28.41.1000", "232.0.155.3",
+                           "0000:0000:0000:0000:0000:ffff:0a01:0001", "0-3,64", "32.0 GT/s PCIe", "2026-11-21"})
     EXPECT_EQ(pseudonyms.in_text(kept), kept);
+}
+
+// Four times as many addresses of one vendor take about four times as long, not sixteen times.
+TEST(CaptureDisguise, ManyAddressesOfOneVendor) {
+  const auto seconds_for = [](unsigned count) {
+    std::string text, digits;
+    for (unsigned i = 0; i < count; ++i) {
+      char line[64];
+      std::snprintf(line, sizeof line, "0c:42:a1:%02x:%02x:9d\n", i >> 8, i & 0xff);
+      text += line;
+      std::snprintf(line, sizeof line, "enp0c42a1%02x%02x9d ", i >> 8, i & 0xff);
+      digits += line;
+    }
+    const double begin = seconds_on(CLOCK_THREAD_CPUTIME_ID);
+    Pseudonyms pseudonyms;
+    (void)pseudonyms.in_text(text);
+    EXPECT_EQ(pseudonyms.in_bytes(digits).find("00009d"), std::string::npos);
+    return seconds_on(CLOCK_THREAD_CPUTIME_ID) - begin;
+  };
+  const double few = seconds_for(1'000), many = seconds_for(4'000);
+  EXPECT_LT(many, 8 * few) << few << " s";
 }
 
 // A virtual machine's card: too few bytes to be looked for in others, so it is known by its place.
@@ -552,8 +576,8 @@ TEST(CaptureDisguise, AddressesOfOtherMachines) {
   const std::vector<std::tuple<const char*, uint16_t, AttrWriter>> cases{
       {"a gateway of another family", RTM_NEWROUTE, route(RTA_VIA, via)},
       {"one of several", RTM_NEWROUTE,
-       route(RTA_MULTIPATH, paths(payload(value(RTA_GATEWAY, "\x0a\0\0\1"sv))) +
-                                paths(payload(value(RTA_GATEWAY, kGateway))))},
+       route(RTA_MULTIPATH,
+             paths(payload(value(RTA_GATEWAY, "\x0a\0\0\1"sv))) + paths(payload(value(RTA_GATEWAY, kGateway))))},
       {"one of several, of another family", RTM_NEWROUTE, route(RTA_MULTIPATH, paths(payload(value(RTA_VIA, via))))},
       {"the far end of a route's tunnel", RTM_NEWROUTE,
        route(RTA_ENCAP, payload(value(2 /* LWTUNNEL_IP6_DST */, kGateway)))},
@@ -789,6 +813,21 @@ TEST(OwnDirectory, IsOneWhereNobodyElseWrites) {
     const auto usable = check_capture_directory(directory + "/new");
     if (place.code != ENOTDIR) EXPECT_EQ(code_of(usable), place.code) << place.what;
     EXPECT_EQ(static_cast<bool>(usable), place.code == 0) << place.what;
+  }
+}
+
+TEST(OwnDirectory, OfARelativePathTheParentsCountToo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make folders of others";
+  const fs::path before = fs::current_path();
+  for (const Place& place : places()) {
+    Tree tree;
+    place.make(tree.path());
+    if (::chdir((tree.path() + "/" + place.directory).c_str()) != 0) continue;  // no folder
+    const int expected = code_of(open_own_directory(fs::current_path()));
+    EXPECT_EQ(code_of(open_own_directory(".")), expected) << place.what;
+    EXPECT_EQ(code_of(check_capture_directory("new")), expected) << place.what;
+    EXPECT_EQ(code_of(replace_file(".", "a/state.json", "x")), expected) << place.what;
+    fs::current_path(before);
   }
 }
 
