@@ -64,7 +64,7 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
       label = "          ";
     }
     if (!group.likewise.empty())
-      blocks += "  Also for: " + wrapped(names_text(group.likewise), output.width, 12) + "\n";
+      blocks += "  Also for: " + wrapped(also_for(group.likewise), output.width, 12) + "\n";
   }
   return table.text(output) + blocks + "\n" + observed + " observed" + window;
 }

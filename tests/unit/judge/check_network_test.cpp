@@ -385,7 +385,7 @@ TEST(MtuChain, NamesAFunctionWithALargerMtuThanItsPort) {
   const auto found = complaints_of(node.view(), {"mtu-chain", "roce-mtu"});
   ASSERT_EQ(found.size(), 1U) << describe(found);
   EXPECT_EQ(found[0].subject, "mlx5_1/1");
-  EXPECT_TRUE(has(found[0].observed, "netdev 1500; its virtual function mlx5_9/1 (ens1v0) has 9000"))
+  EXPECT_TRUE(has(found[0].observed, "netdev 1500; its virtual function mlx5_9/1 on ens1v0 has 9000"))
       << describe(found);
   EXPECT_TRUE(has(found[0].remedy, "ip link set dev ens1 mtu 9000")) << found[0].remedy;
   node.now.ports.back().qos.mtu = 1500;
