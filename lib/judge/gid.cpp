@@ -264,11 +264,7 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
     return {{Work::as_root, "Run the check as root. "},
             "Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) + files};
   };
-  // `what`: "Configure an IP address"
-  const auto give_address = [&](const std::string& what) -> std::string {
-    if (port.netdev.empty()) return "Its netdev is missing, or in another network namespace: rdma link show";
-    return what + ": ip address add ADDRESS/PREFIX dev " + port.netdev;
-  };
+  const std::string an_address = give_address(view.now, port, "Configure an IP address");
   if (port.gids.empty() && is_unread(port, PortPart::gids))
     return bad(Status::unknown, port.id(), "-", expected,
                "The GID table could not be read: " + why_unread(port, PortPart::gids) + ".", read_again("/gids"));
@@ -299,7 +295,7 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                "In switchdev mode the uplink has no GIDs by design, and its virtual functions and subfunctions have "
                "them. Here devlink did not answer, and there is no representor yet that would show the mode.",
                "As root: devlink dev eswitch show pci/" + port.pci + ". If the mode is legacy: ip link set " +
-                   port.netdev + " up. " + give_address("Configure an IP address"));
+                   port.netdev + " up. " + an_address);
   const Ipv6Note ipv6 = note_on_ipv6(view, port);
   const std::string first_steps = source_of_addresses(view.now, port) + ipv6.fix;
   const bool twin_has_gid = std::ranges::any_of(view.now.ports, [&](const Port& other) {
@@ -325,13 +321,13 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
     return bad(Status::critical, port.id(), "no RoCE v2 GID", expected,
                "Without a RoCE v2 GID no RoCE v2 connection can be made over this port." + ipv6.meaning,
                first_steps + (port.netdev.empty() || port.carrier == true
-                                  ? give_address("Configure an IP address")
-                                  : "ip link set " + port.netdev + " up. " + give_address("Configure an IP address")));
+                                  ? an_address
+                                  : "ip link set " + port.netdev + " up. " + an_address));
   const std::string observed = "only link-local: " + describe(v2.front());
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
   return bad(twin_has_gid ? Status::critical : Status::warning, port.id(), observed, expected,
              "A link-local GID does not cross routers, and most fabrics route between racks." + ipv6.meaning,
-             first_steps + give_address("Configure an IPv4 address or a global IPv6 address"));
+             first_steps + give_address(view.now, port, "Configure an IPv4 address or a global IPv6 address"));
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ std::string source_of_addresses(const Node& node, const Port& port) {
       {"Oracle Cloud",
        "Oracle Cloud Agent configures the addresses of the cluster network: enable its plugins Compute HPC RDMA "
        "Authentication and Compute HPC RDMA Auto-Configuration for the instance."},
-      {"Google Cloud", "the guest agent configures the addresses: systemctl status google-guest-agent."}};
+      {"Google Cloud", "the guest agent (google-guest-agent.service) configures the addresses: read its log."}};
   std::string out;
   if (is_container(node) && is_virtual(port))
     out =
@@ -120,6 +120,11 @@ std::string source_of_addresses(const Node& node, const Port& port) {
       out += (out.empty() ? "On " : "In the network of the host, on ") + std::string(cloud) + ", " + std::string(text) +
              " ";
   return out;
+}
+
+std::string give_address(const Node& node, const Port& port, const std::string& what) {
+  if (port.netdev.empty()) return "Its netdev is missing, or in another network namespace: rdma link show";
+  return (source_of_addresses(node, port).empty() ? what : "By hand") + ": ip address add ADDRESS/PREFIX dev " + port.netdev;
 }
 
 bool lacks_address(const View& view, const Port& port) {
@@ -199,7 +204,7 @@ std::optional<Finding> address_finding(const View& view, const Port& port, const
     return bad(Status::critical, port.id(), "no IP address on " + port.netdev, "one, like equal ports",
                "Without an address the port has no routable GID: every collective over this rail fails or hangs." +
                    ipv6.meaning,
-               source_of_addresses(view.now, port) + ipv6.fix + "ip address add ADDRESS/PREFIX dev " + port.netdev +
+               source_of_addresses(view.now, port) + ipv6.fix + give_address(view.now, port, "Configure an address") +
                    "; then correct the network configuration: networkctl status " + port.netdev);
   }
   if (addresses->empty()) return std::nullopt;
@@ -536,17 +541,19 @@ Finding mtu_chain_finding(const View& view, const std::vector<const Port*>& all,
 // does not follow when the physical function changes.
 Finding function_mtu_finding(const View& view, const Port& port, const Port& function) {
   const uint32_t mtu = *port.qos.mtu, of_function = *function.qos.mtu;
-  const std::string kind = is_subfunction(function) ? "subfunction" : "virtual function";
-  return bad(
+  const std::string kind = is_subfunction(function) ? "subfunction" : "virtual function",
+                    name = function.id() + " on " + function.netdev;
+  Finding out = bad(
       serves_jobs(view.now, function) ? Status::critical : Status::warning, port.id(),
-      "netdev " + to_text(mtu) + "; its " + kind + " " + function.id() + " (" + function.netdev + ") has " +
-          to_text(of_function),
+      "netdev " + to_text(mtu) + "; its " + kind + " " + name + " has " + to_text(of_function),
       "netdev " + to_text(of_function) + " or more",
-      "The MTU of the physical function (PF) is smaller than that of its " + kind + " " + function.netdev +
+      "The MTU of the physical function (PF) is smaller than that of its " + kind + " " + name +
           ": packets of the " + kind +
           " that are larger do not leave the port. Small messages pass and large ones hang.",
       {"Set mtu in the policy for " + port.netdev + ", and the same on the switch port. Until then",
        {Work::ends_jobs | Work::when_idle, ", when no job runs:\n" + mtu_command(port, std::max(of_function, k9000))}});
+  out.about = name;
+  return out;
 }
 
 // The netdev of the container by which it uses the port of a NIC whose own netdev is elsewhere (macvlan, IPVLAN). Null:

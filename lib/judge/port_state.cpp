@@ -570,7 +570,8 @@ Finding function_state_finding(const View& view, const Port& port) {
       host_is_here && !was_up(view, port) && !serves_jobs(view.now, port) ? Status::warning : Status::critical;
   const bool is_off = !port.netdev.empty() && !infiniband && is_switched_off(port);
   const std::string set_up = is_off ? "ip link set " + port.netdev + " up; " : "";
-  const std::string host = lower(place_of_physical(view, port));
+  std::string host = place_of_physical(view, port);
+  if (is_off) host = lower(host);  // after set_up
   if (!is_endpoint(port))
     return bad(Status::warning, port.id(), observed, expected,
                "No connections run over this port: " + why_unmanageable(port) + ".", "rdma link show " + port.id());

@@ -100,7 +100,7 @@ std::string findings_text(const Report& report, const Output& output, bool brief
       lines.emplace_back("Reason:  ", finding.suppression);
       if (finding.next.empty()) lines.emplace_back("Fix:     ", finding.remedy);
       for (const std::string& step : finding.next) lines.emplace_back("Fix:     ", step);
-      lines.emplace_back("Also for:", names_text(block.likewise));
+      lines.emplace_back("Also for:", also_for(block.likewise));
     }
     std::string previous;  // a label of several lines precedes the first
     for (const auto& [label, value] : lines) {

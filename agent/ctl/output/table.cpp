@@ -235,6 +235,11 @@ std::string names_text(const std::vector<std::string>& names) {
   return out;
 }
 
+std::string also_for(const std::vector<std::string>& names) {
+  const auto has_comma = [](const std::string& name) { return name.find(", ") != std::string::npos; };
+  return std::ranges::any_of(names, has_comma) ? joined(names, "; ") : names_text(names);
+}
+
 std::string or_dash(const std::string& text) {
   if (text.empty()) return "-";
   return text;

@@ -51,6 +51,8 @@ std::string folded(std::string_view text, unsigned width, std::string_view mark 
 
 // "mlx5_0..7, mlx5_9/1": three or more consecutive names become a range; the port number 1 is left out in a range.
 std::string names_text(const std::vector<std::string>& names);
+// FindingGroup::likewise: names_text(), or "GPU1 in group 2, NIC in group 3; GPU2 ..." if a text has commas itself.
+std::string also_for(const std::vector<std::string>& names);
 
 std::string or_dash(const std::string& text);
 

@@ -496,14 +496,14 @@ void add_nccl_merging(EnvFile& out, const TopoView& view) {
     are_apart = are_apart || own.size() > 1;
     are_planes = are_planes && pair.nics.size() <= kMostJoined && are_declared_planes(view, pair);
   }
-  std::string of_one, of_several;
+  std::set<std::string, NaturalLess> shared, apart;
   for (const auto& [card, nics] : cards) {
     if (nics.size() < 2) continue;
     const auto& first = gpus_of[*nics.begin()];
     const bool is_shared = std::ranges::all_of(nics, [&](size_t nic) { return gpus_of[nic] == first; });
-    append_item(is_shared ? of_one : of_several,
-                joined(nics, " and ", [&](size_t nic) { return view.topology.nics[nic].name; }));
+    (is_shared ? shared : apart).insert(joined(nics, " and ", [&](size_t nic) { return view.topology.nics[nic].name; }));
   }
+  const std::string of_one = joined(shared), of_several = joined(apart);
   // A container with some of the NICs has some of the GPUs, and /sys shows all.
   if (!of_several.empty() && std::ranges::any_of(view.compute, [&](size_t nic) { return is_closed(view, nic); }))
     return out.remark("NCCL_NET_MERGE_LEVEL is not set: its default, PORT, joins the ports of one card (" + of_several +

@@ -17,7 +17,8 @@ namespace {
 std::string causes_text(const Report& causes, const Samples& samples, size_t ports, size_t down, bool is_faultless,
                         const Output& output) {
   if (!samples.before)
-    return "The cause of symptoms requires two readings of the counters, and there is one (--interval).\n";
+    return folded("The cause of symptoms requires two readings of the counters, and there is one (--interval).\n",
+                  output.width);
   if (ports == 0) return "No RDMA port was observed.\n";
   const double seconds = in_seconds(samples.now.taken - samples.before->taken);
   char length[32];
@@ -64,7 +65,7 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
       label = "          ";
     }
     if (!group.likewise.empty())
-      blocks += "  Also for: " + wrapped(names_text(group.likewise), output.width, 12) + "\n";
+      blocks += "  Also for: " + wrapped(also_for(group.likewise), output.width, 12) + "\n";
   }
   return table.text(output) + blocks + "\n" + observed + " observed" + window;
 }

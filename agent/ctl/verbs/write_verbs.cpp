@@ -276,14 +276,14 @@ int run_plan(const Options& options, Output& output) {
       output.text += diff + "\n";
     if (const std::string unmanaged = unmanaged_text(node, *machine->policy, output); !unmanaged.empty())
       output.text += unmanaged + "\n";
-    if (writes.empty()) output.text += "Nothing to write";
-    else output.text += counted(writes.size(), "setting") + " to write";
+    std::string summary = "Nothing to write";
+    if (!writes.empty()) summary = counted(writes.size(), "setting") + " to write";
     const auto disruptive = std::ranges::count_if(writes, &Change::disruptive);
-    if (disruptive > 0) output.text += ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)";
+    if (disruptive > 0) summary += ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)";
     const auto held = std::ranges::count_if(
         writes, [](const Change& change) { return change.outcome == Outcome::pending && !change.detail.empty(); });
-    if (held > 0) output.text += ", " + std::to_string(held) + " pending for the reason given";
-    output.text += ".\n";
+    if (held > 0) summary += ", " + std::to_string(held) + " pending for the reason given";
+    output.text += folded(summary + ".\n", output.width);
     output.text += other_writers(*machine, node, writes, output);
     // On the netdev of the default route, a larger MTU or a restart of the link can cut off the machine and its
     // operator.

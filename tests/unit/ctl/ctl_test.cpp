@@ -942,6 +942,8 @@ TEST(CtlText, ConsecutiveNamesAreARange) {
   EXPECT_EQ(names_text({"mlx5_0/1", "mlx5_1/1"}), "mlx5_0/1, mlx5_1/1");
   EXPECT_EQ(names_text({"rocep8s0f0/2", "rocep8s0f1/2", "rocep8s0f2/2"}), "rocep8s0f0..2/2");
   EXPECT_EQ(names_text({"GPU0", "GPU1", "GPU2", "host"}), "GPU0..2, host");
+  EXPECT_EQ(also_for({"eth0", "eth1", "eth2"}), "eth0..2");
+  EXPECT_EQ(also_for({"GPU0 in group 2, mlx5_0 in group 3", "GPU1"}), "GPU0 in group 2, mlx5_0 in group 3; GPU1");
 }
 
 TEST(CtlText, ATableFitsAndLosesNothing) {

@@ -607,6 +607,11 @@ TEST(CtlDiagnose, PortsThatNeedNoLinkFitTheTerminal) {
   print_diagnosis({}, samples, {}, {}, output);
   EXPECT_TRUE(has(output.text, "1 DOWN that needs no link")) << output.text;
   EXPECT_LE(test::widest_line(output.text), 80U) << output.text;
+  samples.before.reset();
+  Output of_one_reading;
+  of_one_reading.width = 80;
+  print_diagnosis({}, samples, {}, {}, of_one_reading);
+  EXPECT_LE(test::widest_line(of_one_reading.text), 80U) << of_one_reading.text;
 }
 
 TEST(CtlDiagnose, EveryRuleIsExplainedAndInTheManPage) {

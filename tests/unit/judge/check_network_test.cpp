@@ -385,9 +385,10 @@ TEST(MtuChain, NamesAFunctionWithALargerMtuThanItsPort) {
   const auto found = complaints_of(node.view(), {"mtu-chain", "roce-mtu"});
   ASSERT_EQ(found.size(), 1U) << describe(found);
   EXPECT_EQ(found[0].subject, "mlx5_1/1");
-  EXPECT_TRUE(has(found[0].observed, "netdev 1500; its virtual function mlx5_9/1 (ens1v0) has 9000"))
+  EXPECT_TRUE(has(found[0].observed, "netdev 1500; its virtual function mlx5_9/1 on ens1v0 has 9000"))
       << describe(found);
   EXPECT_TRUE(has(found[0].remedy, "ip link set dev ens1 mtu 9000")) << found[0].remedy;
+  EXPECT_EQ(found[0].about, "mlx5_9/1 on ens1v0") << "so that several are one paragraph";
   node.now.ports.back().qos.mtu = 1500;
   EXPECT_FALSE(has(said(node.view(), {"mtu-chain"}), "virtual function"));
 }
@@ -480,7 +481,17 @@ TEST(Gid, OfRoceV1Alone) {
   std::erase_if(node.now.ports[1].gids, [](const Gid& gid) { return !gid.gid.starts_with("fe80"); });
   const auto without = complaints_of(node.view(), {"gid"});
   ASSERT_EQ(without.size(), 1u) << describe(without);
-  EXPECT_TRUE(has(without[0].remedy, "ip address add")) << without[0].remedy;
+  EXPECT_TRUE(has(without[0].remedy, "Configure an IPv4 address or a global IPv6 address: ip address add"))
+      << without[0].remedy;
+  // Where a program has to give the address, the command is not the fix.
+  for (const char* cloud : {"Oracle Cloud", "Google Cloud"}) {
+    node.now.topology.cloud = cloud;
+    const auto there = complaints_of(node.view(), {"gid"});
+    ASSERT_EQ(there.size(), 1u) << describe(there);
+    EXPECT_TRUE(has(there[0].remedy, cloud)) << there[0].remedy;
+    EXPECT_TRUE(has(there[0].remedy, ". By hand: ip address add")) << there[0].remedy;
+    EXPECT_FALSE(has(there[0].remedy, "systemctl")) << "also of a captured tree: " << there[0].remedy;
+  }
 }
 
 TEST(Gid, NamesIpv6ThatIsDisabled) {

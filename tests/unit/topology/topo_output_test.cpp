@@ -961,6 +961,14 @@ TEST(JobEnv, MergeLevelFollowsFromTheCardsAndPlanes) {
   EXPECT_TRUE(has(printed_for(node, "nccl"), "# NCCL_NET_MERGE_LEVEL is not set"))
       << "which GPUs the container has is unknown: " << printed_for(node, "nccl");
 
+  Healthy cards;  // named in natural order, whatever the order of the addresses
+  for (size_t i = 0; i < 4; ++i) {
+    cards.now.topology.nics[i].pci = (i < 2 ? "0000:f0:00." : "0000:e0:00.") + std::to_string(i % 2);
+    cards.now.ports[i].pci = cards.now.topology.nics[i].pci;
+  }
+  const std::string of_cards = printed_for(cards, "nccl");
+  EXPECT_LT(of_cards.find("mlx5_0 and mlx5_1"), of_cards.find("mlx5_2 and mlx5_3")) << of_cards;
+
   Healthy planes;
   auto& gpus = planes.now.topology.gpus;
   gpus.erase(gpus.begin() + 1, gpus.end());
