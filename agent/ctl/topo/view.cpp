@@ -128,7 +128,7 @@ std::string bridges_on_boards(const TopoView& view) {
 // Grace, Power9, and NICs in slots of their own.
 std::string no_shared_bridge(const TopoView& view) {
   if (view.topology.gpus.empty() || view.compute.empty() || hides_switches(view.topology)) return {};
-  // Of every NIC in the matrix: those of the compute network may be the wrong ones while the near ones are down.
+  // Asks every NIC in the matrix: the NICs of the compute network may be the wrong ones while the near ones are down.
   for (const Gpu& gpu : view.topology.gpus)
     for (const Nic& nic : view.topology.nics) {
       if (nic.rdma.empty()) continue;
