@@ -207,7 +207,7 @@ std::vector<std::string> topo_notes(const TopoView& view) {
   if (const auto& unknown = view.topology.unknown_accelerators; !unknown.empty())
     notes.push_back("Accelerators that are not known to this program, and have no row: " + joined(unknown) + ".");
   for (const std::string& difference : view.topology.differences)
-    notes.push_back("Where hwloc fails or differs, sysfs is used: " + difference);
+    notes.push_back("sysfs is used because hwloc fails or differs: " + difference);
   std::map<std::string, std::vector<const Nic*>> cards;
   for (const Nic& nic : view.topology.nics)
     if (!nic.rdma.empty() && !nic.is_virtual_function() && !nic.card.empty()) cards[nic.card].push_back(&nic);

@@ -562,7 +562,8 @@ class Anonymizer {
     });
   }
 
-  // Gateways of another family (struct rtvia), encapsulations, and the same of each of several paths (struct rtnexthop).
+  // Gateways of another family (struct rtvia), encapsulations, and the same of each of several paths (struct
+  // rtnexthop).
   void next_hop(std::string& bytes, uint16_t type, size_t at, size_t size) {
     if (type == RTA_VIA && size > sizeof(rtvia)) address(bytes, at + sizeof(rtvia), size - sizeof(rtvia));
     if (type == RTA_ENCAP) nested(bytes, at, size);
