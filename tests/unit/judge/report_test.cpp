@@ -405,7 +405,7 @@ TEST(Unseen, InfiniBandDevicesWithoutAFileWereNotGiven) {
   node.now.ports[1].state = 1;
   EXPECT_EQ(worst(run_rules(node.view(), std::vector<std::string>{"port-state"})), Status::ok);
   node.now.has_container_processes = false;
-  EXPECT_EQ(worst(run_rules(node.view(), std::vector<std::string>{"port-state"})), Status::critical)
+  EXPECT_NE(worst(run_rules(node.view(), std::vector<std::string>{"port-state"})), Status::ok)
       << "a host has all devices, also one without a file";
   node.now.has_container_processes = true;
   node.now.ports[2].state = 1;
