@@ -148,8 +148,8 @@ constexpr SwitchCommands kSwitches[]{
      "nv show interface {port} link; ethtool -m {port}"},
 };
 
-// A step of a finding that this host alone cannot decide: the measurement at the other end of the cable. Of a port
-// without a link it comes before the cable is moved, else it is the last.
+// A step of a finding that this host alone cannot decide: the measurement at the other end of the cable. If the port
+// has no link, this step comes before the cable is moved, else last.
 void add_far_measurement(Finding& finding, const PortContext& ctx) {
   if (is_virtual(ctx.port) || is_audit_only(ctx.port)) return;  // the cable is another machine's, or the DPU's
   const bool is_elsewhere = finding.culprit != Culprit::host && finding.culprit != Culprit::none;

@@ -509,8 +509,8 @@ constexpr Rule kPreFecBer{
     .meaning =
         "Bits corrected by forward error correction per bit carried. RS(544,514) corrects up to 2.4e-4, RS(528,514) at "
         "25 Gb/s per lane up to 5e-5, BASE-R 1e-8; beyond that frames are lost. A ratio near the limit announces a "
-        "failing laser, a dirty connector or an aging cable, and gets worse when warm. Where the driver has a "
-        "histogram of "
+        "failing laser, a dirty connector or an aging cable, and gets worse when warm. If the driver has a histogram "
+        "of "
         "code words by corrected symbols (mlx5 since Linux 6.18, bnxt_en since 7.0), code words near the limit are "
         "counted too: they "
         "show bursts of errors, which the ratio of bits hides. A CMIS module with Versatile Diagnostics Monitoring "

@@ -1194,7 +1194,7 @@ MaybeCause link_is_down(const PortContext& ctx) {
             ", the port needs that link layer: mlxconfig -d " + ctx.port.pci + " query " +
             link_type_setting(ctx.port.pci) + ". A firmware without this setting knows one link layer only.");
   }
-  // What can be read comes before what has to be moved.
+  // A step that reads comes before one that moves a part.
   if (!ctx.port.module)
     out.next.emplace_back(fill_names("Read the module as root: ethtool -m {netdev}", &ctx.port, {}));
   out.next.insert(out.next.end(), fault->fix.begin(), fault->fix.end());

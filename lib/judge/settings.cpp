@@ -135,7 +135,8 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   if (change.outcome == Outcome::pending) {  // what keeps it from being written today is the mode
     std::string why = change.detail;
     if (why.empty()) why = "it interrupts traffic, and a process uses the port";
-    finding.meaning = meaning_on(port, setting_of(change.setting)) + " In enforce mode its write would wait: " + why + ".";
+    finding.meaning =
+        meaning_on(port, setting_of(change.setting)) + " In enforce mode its write would wait: " + why + ".";
   }
   return audited(std::move(finding));
 }
@@ -282,9 +283,8 @@ constexpr Rule kVendorSettings{
         "The kernel driver of some NICs (AMD's ionic) has no interface for PFC, the DSCP map, trust and DCQCN: only "
         "the "
         "vendor's program can read and set them, and the NIC loses them at a reboot unless they are in its profile. "
-        "The agent does not run that program. What the policy wants of such a port is listed with the commands that "
-        "set "
-        "it. If a boot script sets them, [rules.vendor-settings] enabled = false.",
+        "The agent does not run that program. The values of the policy for such a port are listed with the commands "
+        "that set them. If a boot script sets them, [rules.vendor-settings] enabled = false.",
     .inspect = "nicctl show qos; nicctl show dcqcn",
     .fix = "Run the listed commands of nicctl, and again after each reboot (AMD UG1813).",
     .ask_port = ask_vendor_settings,

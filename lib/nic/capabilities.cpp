@@ -128,7 +128,7 @@ constexpr ProviderRow kProviders[] = {
 constexpr std::string_view kNameHeads[] = {
     "mlx5_", "mlx5_bond_", "mlx4_", "mthca",  "bnxt_re", "irdma", "i40iw", "ionic_", "hns_", "erdma_", "efa_",
     "mana_", "manae_",     "qedr",  "cxgb4_", "ocrdma",  "hfi1_", "hrn0_", "rxe",    "siw",  "usnic_",  // the kernel's
-    "rocep", "roceo",      "ibp",   "ibo",    "iwp",     "rdmap"};
+    "rocep", "roceo",      "ibp",   "ibo",    "iwp",     "opap",  "rdmap"};
 
 constexpr bool is_letter(char each) { return 'a' <= each && each <= 'z'; }
 

@@ -32,7 +32,7 @@ bool is_container(const Node& node);
 // host, and /dev/infiniband has the files of those that it was given. False if no file could be seen.
 bool lacks_device_file(const Node& node, const Port& port);
 // Whether a container or the host has the port: of RoCE, its netdev and those of all its GIDs are in other network
-// namespaces; of InfiniBand and EFA, which need no netdev, its device file is not here.
+// namespaces; of InfiniBand and EFA, which need no netdev, its device file is not in this container.
 bool belongs_elsewhere(const Node& node, const Port& port);
 
 // Whether the packets of the RDMA device leave by the netdev that its GIDs name, so that the MTU of this netdev is the

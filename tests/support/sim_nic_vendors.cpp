@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What firmware does behind drivers of Linux 6.12: bnxt/bnxt_dcb.c, ice/ice_ethtool.c, i40e/i40e_ethtool.c,
-// qed/qed_dcbx.c; and ice, with the rules of driver_rules.h.
+// The firmware behind drivers of Linux 6.12: bnxt/bnxt_dcb.c, ice/ice_ethtool.c, i40e/i40e_ethtool.c, qed/qed_dcbx.c;
+// and ice, with the rules of driver_rules.h.
 #include "support/sim_nic_sockets.h"
 #include "vm/module/driver_rules.h"
 

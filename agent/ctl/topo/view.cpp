@@ -128,7 +128,7 @@ std::string bridges_on_boards(const TopoView& view) {
 // Grace, Power9, and NICs in slots of their own.
 std::string no_shared_bridge(const TopoView& view) {
   if (view.topology.gpus.empty() || view.compute.empty() || hides_switches(view.topology)) return {};
-  // Of every NIC in the matrix: those of the compute network may be the wrong ones while the near ones are down.
+  // Asks every NIC in the matrix: the NICs of the compute network may be the wrong ones while the near ones are down.
   for (const Gpu& gpu : view.topology.gpus)
     for (const Nic& nic : view.topology.nics) {
       if (nic.rdma.empty()) continue;
@@ -207,7 +207,7 @@ std::vector<std::string> topo_notes(const TopoView& view) {
   if (const auto& unknown = view.topology.unknown_accelerators; !unknown.empty())
     notes.push_back("Accelerators that are not known to this program, and have no row: " + joined(unknown) + ".");
   for (const std::string& difference : view.topology.differences)
-    notes.push_back("Where hwloc fails or differs, sysfs is used: " + difference);
+    notes.push_back("sysfs is used because hwloc fails or differs: " + difference);
   std::map<std::string, std::vector<const Nic*>> cards;
   for (const Nic& nic : view.topology.nics)
     if (!nic.rdma.empty() && !nic.is_virtual_function() && !nic.card.empty()) cards[nic.card].push_back(&nic);

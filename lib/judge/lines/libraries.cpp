@@ -268,7 +268,8 @@ constexpr LineMessage kLibraryRows[] = {
      "mode (XRC and RDMA CM add data of their own). Send less, or use another mode (FI_VERBS_PREFER_XRC=0).",
      "env | grep FI_VERBS", "libfabric prov/verbs/src/verbs_cm.c"},
     {"ucx-port-absent", software, "UCX  ERROR *failed to find port",
-     "UCX was told to use a device or port that this host does not have: UCX_NET_DEVICES, or the program, names it. "
+     "UCX is configured to use a device or port that this host does not have: UCX_NET_DEVICES, or the program, names "
+     "it. "
      "Correct the name (ucx_info -d lists them), or give the container the device.",
      "ucx_info -d | grep Device; env | grep UCX_NET_DEVICES", "UCX src/uct/ib/base/ib_device.c"},
     {"rdmacm-removed", host, "RDMA_CM_EVENT_DEVICE_REMOVAL|cma detected device removal|device removal event",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a line states that no rule knows and that reports no error: a step of a start, a choice, a version, a reset. For
-// a log of one line: with others, such a line is not shown.
+// The statement of a line that no rule knows and that reports no error: a step of a start, a choice, a version, a
+// reset. For a log of one line: with others, such a line is not shown.
 #pragma once
 
 #include "judge/lines/condition.h"

@@ -541,8 +541,8 @@ class Anonymizer {
   }
 
   // Some kinds of links and encapsulations have further addresses (a bond's partner, the ends of a tunnel): all
-  // attributes of the length of a MAC or an IPv6 address. Of the latter only those that contain a MAC address, or have
-  // the prefix of link-local ones, are changed, which no other attribute of this length begins with.
+  // attributes of the length of a MAC or an IPv6 address. An IPv6 address is changed only if it contains a MAC address,
+  // or has the prefix of link-local ones, with which no other attribute of this length begins.
   void nested(std::string& bytes, size_t at, size_t size, int depth = 0) {
     each_attribute(bytes, at, at + size, [&](uint16_t, size_t inner, size_t length) {
       if (length == 6 || length == 16) address(bytes, inner, length);

@@ -82,8 +82,8 @@ std::map<std::string, uint64_t> parse_diagnosis(View8 payload) {
   std::map<std::string, uint64_t> out;
   std::string name;
   for (const Attr& item : parse_nested(parse_attributes(payload, sizeof(genlmsghdr)), DEVLINK_ATTR_FMSG)) {
-    // devlink_fmsg_item_fill_data(): the width of a number is that of its attribute. Its type tells it from a text or
-    // bytes of the same length: NLA_U8 to NLA_U64 of include/net/netlink.h.
+    // devlink_fmsg_item_fill_data(): the width of a number is that of its attribute. Its type distinguishes it from a
+    // text or bytes of the same length: NLA_U8 to NLA_U64 of include/net/netlink.h.
     constexpr uint8_t kLargestNumber = 4;
     if (item.type == DEVLINK_ATTR_FMSG_OBJ_NAME) name = item.text();
     if (item.type == DEVLINK_ATTR_FMSG_OBJ_VALUE_TYPE && item.u8().value_or(0) > kLargestNumber) name.clear();

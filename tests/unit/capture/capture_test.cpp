@@ -598,7 +598,7 @@ TEST(CaptureDisguise, AddressesOfOtherMachines) {
     EXPECT_EQ(hidden.find(kSwitch.substr(3)), std::string::npos) << what;
     EXPECT_EQ(hidden.find("\xfe\x5e\x77\x9d"), std::string::npos) << what;
   }
-  // Of another kind the same attribute is a number.
+  // In a link of another kind the same attribute is a number.
   const uint16_t type = RTM_NEWLINK;
   const std::string other = std::string(reinterpret_cast<const char*>(&type), sizeof type) +
                             payload(link(IFLA_INFO_KIND, "vlan", IFLA_INFO_DATA, IFLA_BR_ROOT_ID, bridge));

@@ -564,7 +564,7 @@ TEST(CtlDiagnose, OneCauseOfSeveralPortsIsOneBlock) {
   EXPECT_TRUE(has(output.text, "  Next:     Reseat the cable of ens0.\n  Also for: ens1, ens2\n")) << output.text;
   EXPECT_FALSE(has(output.text, "cable of ens1")) << output.text;
   EXPECT_TRUE(has(output.text, "mlx5_2/1 cable")) << "each has its line in the table\n" << output.text;
-  // What differs stands with its port.
+  // An observation that differs is printed with its port.
   report.findings[1].observed = "the link went down 4 times";
   Output differing;
   print_diagnosis(report, samples, {}, {}, differing);

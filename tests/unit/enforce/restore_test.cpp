@@ -494,7 +494,7 @@ TEST(SelfTest, KilledWithoutGlobalPauseAndPfcGivesAJobItsProtectionBack) {
       const auto is_back = [&] { return had_pfc ? bed.nic.pfc.pfc_en == 8 : bed.nic.pause.rx && bed.nic.pause.tx; };
       EXPECT_TRUE(is_back());
       EXPECT_TRUE(bed.has_record());
-      // What the policy takes away afterwards is not given back again (mlx5 restores pause without harm).
+      // A value that the policy removes afterwards does not come back.
       bed.nic.pause = {};
       bed.nic.pfc.pfc_en = 0;
       bed.end(kInUse);
@@ -504,7 +504,7 @@ TEST(SelfTest, KilledWithoutGlobalPauseAndPfcGivesAJobItsProtectionBack) {
     }
 }
 
-// What an apply sets meanwhile is not undone by the end of an older self-test.
+// The end of an older self-test does not undo a value that an apply has set meanwhile.
 TEST(SelfTest, TheEndOfAKilledOneLeavesWhatAnApplyHasSet) {
   SelfTestBed bed(Personality::mlx5);
   ASSERT_TRUE(state::save_originals(bed.tree.path(), {{state::port_key(bed.port), Qos{.mtu = 9000, .pfc = PrioSet{8}}}},

@@ -1881,8 +1881,8 @@ std::string manual() {
       "labels of the alert.\n"
       "page: a job is dead, will die, or is slowed as a whole; ticket: degraded, or redundancy is lost; "
       "info: for dashboards.\n"
-      ".SS Of a node\n" +
-          alerts_of("fabric-agent.rules.yml") + ".SS Of a fleet\n" + alerts_of("fabric-fleet.rules.yml"));
+      ".SS Alerts of a node\n" +
+          alerts_of("fabric-agent.rules.yml") + ".SS Alerts of a fleet\n" + alerts_of("fabric-fleet.rules.yml"));
 }
 
 TEST(ChecksManual, MatchesTheTables) { test::expect_generated(kPage, manual()); }

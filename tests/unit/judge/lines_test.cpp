@@ -852,6 +852,8 @@ TEST(LogCodes, ACallIsRecognizedInAnyWords) {
            std::pair("acme: cannot register 64 memory regions", Call::registration),
            std::pair("acme: unable to modify the UD queue pair", Call::modify_qp),
            std::pair("acme: error opening IB device", Call::open_device),
+           std::pair("acme: while the job starts: failed to open device bnxt_re0", Call::open_device),
+           std::pair("acme: while the manager starts: failed to open device tty0", Call::none),
            std::pair("acme: failed to create the table of requests", Call::none),
            std::pair("acme: failed to create a socket, so that the many queues have no qp", Call::none),
            std::pair("acme: recreate cqueue failed", Call::none),

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "enforce/suspect.h"
 #include "judge/engine.h"
+#include "nic/capabilities.h"
 #include "nic/generic/dscp.h"
 #include "nic/generic/upstream.h"
 #include "support/golden.h"
@@ -772,6 +773,26 @@ TEST(DriverManual, EveryOperationNamesItsSource) {
     for (const SettingOp& each : feature->ops) EXPECT_FALSE(each.op.source.empty()) << key_text(each.setting);
   for (const SettingOp& each : drivers().back()->ops)
     EXPECT_TRUE(each.op.disruptive) << key_text(each.setting) << ": nothing is known of such a driver";
+}
+
+TEST(Capabilities, OnlySomeModelsOfADriverHaveRdma) {
+  const auto has_rdma = [](const char* driver, uint16_t vendor, uint16_t device) {
+    return rdma_modules_of(driver, vendor, device) != nullptr;
+  };
+  EXPECT_TRUE(has_rdma("i40e", 0x8086, 0x37d0) && has_rdma("hns3", 0x19e5, 0xa222));
+  EXPECT_FALSE(has_rdma("i40e", 0x8086, 0x1572) || has_rdma("hns3", 0x19e5, 0xa221));
+  EXPECT_TRUE(has_rdma("mlx5_core", 0x15b3, 0x1000)) << "a model that is not known yet";
+  EXPECT_FALSE(has_rdma("", 0x15b3, 0x1000));
+}
+
+TEST(Capabilities, NamesOfRdmaDevices) {
+  for (const char* name : {"mlx5_0", "mlx5_bond_0", "bnxt_re1", "rocep23s0", "ibp24s0", "erdma_1", "hfi1_0", "rxe0"})
+    EXPECT_TRUE(is_like_rdma_name(name) && mentions_rdma_device("no " + std::string(name) + ":1")) << name;
+  for (const char* word : {"mlx5_core", "efa", "mana_ib", ""}) EXPECT_FALSE(is_like_rdma_name(word)) << word;
+  for (const char* line : {"mlx5_core 0000:3b:00.0", "libefa-rdmav34.so", "[bnxt_en]", "device hns_0", "libmlx5: no"})
+    EXPECT_TRUE(mentions_rdma_device(line)) << line;
+  for (const char* line : {"the default device", "the manager of devices", "a rdmapper", ""})
+    EXPECT_FALSE(mentions_rdma_device(line)) << line;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only newer kernels tell, from the messages of simulated cards to metric and finding: FEC's histogram (Linux
+// Telemetry of newer kernels alone, from the messages of simulated cards to metric and finding: FEC's histogram (Linux
 // 6.18) and mlx5's health reporter vnic.
 #include <linux/ethtool.h>
 

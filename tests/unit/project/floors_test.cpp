@@ -246,6 +246,37 @@ TEST(Floors, NoRowIsAskedForByItsId) {
   EXPECT_EQ(compared_ids(tree.path()).size(), 2u);
 }
 
+// A sentence of a comment begins with its subject, which "Of", "What", "Whose" and "Those" only point at.
+std::vector<std::string> fronted_comments(const fs::path& root) {
+  static const std::regex kFronted("(^|[.;:?!] )(Of|What|Whose|Those|Beside) [a-z]");
+  std::vector<std::string> out;
+  for (const char* folder : {"lib", "agent", "tests"}) {
+    if (!fs::exists(root / folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);) {
+        const size_t begin = line.find("// ");
+        const bool is_comment =
+            begin != std::string::npos && std::string_view(line).substr(0, begin).find('"') == line.npos;
+        if (is_comment && std::regex_search(line.substr(begin + 3), kFronted))
+          out.push_back(fs::relative(entry.path(), root).string() + ": name the subject: " + line.substr(begin));
+      }
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+TEST(Floors, CommentsBeginWithTheirSubject) {
+  EXPECT_TRUE(test::same_text("", lines(fronted_comments(FABRIC_SOURCE_DIR))));
+
+  test::Tree tree;
+  tree.file("lib/a.h", "// Of a port.\nint a;  // a port. What of it counts\nint b;  // What is it?\n");
+  tree.file("lib/b.h", "// Off by one. \"What is it\"; not Whose\nconst char* a = \"// Of a port\";\n");
+  EXPECT_EQ(fronted_comments(tree.path()).size(), 3u);
+}
+
 TEST(Floors, EveryFolderHasItsFloor) {
   std::set<std::string> known;
   for (const auto& floor : kFloors) known.insert(floor.begin(), floor.end());
