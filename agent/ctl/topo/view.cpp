@@ -142,11 +142,20 @@ std::string no_shared_bridge(const TopoView& view) {
 std::string given_away(const TopoView& view) {
   std::vector<std::string> names;
   for (const Gpu& gpu : view.topology.gpus)
-    if (is_given_away(view.node, gpu.pci)) names.push_back(gpu.name);
+    if (is_given_away(view.node, gpu.pci) && !is_not_given(view.node, gpu)) names.push_back(gpu.name);
   if (names.empty()) return {};
   return names_text(names) + (names.size() == 1 ? " belongs" : " belong") +
          " to a virtual machine or to a program in user space (vfio-pci): no NIC of this host is paired with " +
          (names.size() == 1 ? "it." : "them.");
+}
+
+std::string not_given(const TopoView& view) {
+  std::vector<std::string> names;
+  for (const Gpu& gpu : view.topology.gpus)
+    if (is_not_given(view.node, gpu)) names.push_back(gpu.name);
+  if (names.empty()) return {};
+  return names_text(names) + (names.size() == 1 ? " was" : " were") +
+         " not given to this container: no NIC is paired with " + (names.size() == 1 ? "it." : "them.");
 }
 
 std::string memory_nodes(const TopoView& view) {
@@ -200,7 +209,7 @@ TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap
 std::vector<std::string> topo_notes(const TopoView& view) {
   std::vector<std::string> notes;
   for (const auto& note : {hidden_switches, unknown_nodes, split_sockets, bridges_on_boards, no_shared_bridge,
-                           given_away, memory_nodes, soft_iwarp})
+                           given_away, not_given, memory_nodes, soft_iwarp})
     if (std::string text = note(view); !text.empty()) notes.push_back(std::move(text));
   if (!view.node.rdma_unread.empty())
     notes.push_back("RDMA devices could not be listed: " + view.node.rdma_unread + ". NICs appear without them.");

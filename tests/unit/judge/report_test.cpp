@@ -396,6 +396,7 @@ TEST(Unseen, InfiniBandDevicesWithoutAFileWereNotGiven) {
   Healthy node;
   for (Port& port : node.now.ports) port.link_layer = LinkLayer::infiniband;
   node.now.verbs_files = {{"mlx5_0", {"uverbs0", 0666}}, {"mlx5_2", {"uverbs2", 0666}}};
+  node.now.has_container_processes = true;
   const Report report = run_rules(node.view(), std::vector<std::string>{"other-namespaces"});
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_TRUE(report.findings[0].unjudged);
@@ -405,6 +406,10 @@ TEST(Unseen, InfiniBandDevicesWithoutAFileWereNotGiven) {
   EXPECT_EQ(worst(run_rules(node.view(), std::vector<std::string>{"port-state"})), Status::ok);
   node.now.ports[2].state = 1;
   EXPECT_NE(worst(run_rules(node.view(), std::vector<std::string>{"port-state"})), Status::ok);
+  node.now.ports[2].state = 4;
+  node.now.has_container_processes = false;
+  EXPECT_NE(worst(run_rules(node.view(), std::vector<std::string>{"port-state"})), Status::ok)
+      << "on a host a missing file does not make the port another one's";
 }
 
 // The netdevs of all NICs move to the host, as a pod sees it in the shared mode of RDMA.
