@@ -193,8 +193,24 @@ TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap
                 [](const Finding& finding) { return !is_fault(finding.status) || finding.suppressed; });
   std::vector<size_t> compute = built_of(node).present_compute();
   Pairing pairing = best_pairing(node.topology, node.ports, recorded_in(node));
-  if (const auto own = nics_of_container(node, compute); !own.empty() && own.size() < compute.size())
+  const std::vector<size_t> own = nics_of_container(node, compute);
+  if (!own.empty() && own.size() < compute.size())
     pairing = best_pairing(node.topology, usable_nics(node.topology, node.ports, own));
+  // The GPUs that this container was not given take no NIC from its own.
+  std::vector<size_t> given;
+  Topology ours = node.topology;
+  ours.gpus.clear();
+  for (size_t gpu = 0; gpu < node.topology.gpus.size(); ++gpu)
+    if (!is_not_given(node, node.topology.gpus[gpu])) {
+      given.push_back(gpu);
+      ours.gpus.push_back(node.topology.gpus[gpu]);
+    }
+  if (given.size() < node.topology.gpus.size()) {
+    Pairing part = best_pairing(ours, usable_nics(ours, node.ports, own.empty() ? compute : own));
+    pairing.pairs.assign(node.topology.gpus.size(), {});
+    for (size_t i = 0; i < given.size(); ++i) pairing.pairs[given[i]] = std::move(part.pairs[i]);
+    pairing.idle = std::move(part.idle);
+  }
   for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu)
     if (is_given_away(node, node.topology.gpus[gpu].pci)) pairing.pairs[gpu] = {};
   return {node,

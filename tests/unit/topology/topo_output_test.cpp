@@ -966,6 +966,7 @@ TEST(TopoOutput, GpusThatAContainerWasNotGivenHaveNoNic) {
   EXPECT_TRUE(has(pairs(), "GPU1: mlx5_1 (")) << pairs();
   node.now.has_container_processes = true;
   EXPECT_TRUE(has(pairs(), "GPU0: mlx5_0 (") && !has(pairs(), "GPU1: mlx5_")) << pairs();
+  EXPECT_FALSE(has(pairs(), "shared by")) << pairs();
   EXPECT_TRUE(has(printed_for(node, "text"), "were not given to this container")) << printed_for(node, "text");
   node.now.topology.gpus[1].minor = 1;
   EXPECT_TRUE(has(pairs(), "GPU1: mlx5_1 (")) << "excluded by a parameter of the driver";
