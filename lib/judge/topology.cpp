@@ -519,10 +519,13 @@ std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, si
   double usual = 0;  // of the NICs of the other GPUs
   for (const Pair& pair : placed.pairing.pairs)
     for (const size_t nic : pair.nics) usual = std::max(usual, rate_of(nic));
-  std::string names, addresses;
+  std::string names, addresses, slower;
   for (const size_t nic : placed.pairing.idle) {
     if (serves_missing_gpu(*placed.built, nic)) continue;
-    if (const double rate = rate_of(nic); rate > 0 && rate < usual) continue;  // of a slower network: for storage
+    if (const double rate = rate_of(nic); rate > 0 && rate < usual) {
+      append_item(slower, topology.nics[nic].name + " (" + rate_text(rate) + ")");
+      continue;
+    }
     append_item(names, topology.nics[nic].name);
     append_item(addresses, topology.nics[nic].pci);
     if (topology.nics[nic].numa) names += " on NUMA node " + std::to_string(*topology.nics[nic].numa);
@@ -538,7 +541,12 @@ std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, si
             {"lspci -tv; fabric-agentctl topo; ",
              {Work::in_machine, "then restore the missing NIC, or move NIC " + topology.nics[nic].pci +
                                     " to the slot next to this GPU."}}};
-  if (names.empty()) return std::nullopt;
+  if (names.empty() && slower.empty()) return std::nullopt;
+  if (names.empty())
+    return LostNic{{},
+                   " Its own NIC is not on the PCI bus: " + slower +
+                       " serves no GPU, is of a slower network than the NICs of the other GPUs, and is likely for storage.",
+                   {"lspci -tv; fabric-agentctl topo; ", {Work::in_machine, "then restore the missing NIC."}}};
   return LostNic{
       {},
       " " + names +
