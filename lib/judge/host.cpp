@@ -923,8 +923,9 @@ void ask_rdma_provider(const View& view, Findings& findings) {
   if (view.now.lacks_verbs && is_container(view.now)) {
     const std::string limit = low_container_limit(view);
     std::string observed = "no uverbs file in /dev/infiniband", expected = "the device files of the container's NICs",
-                start = "Start the container with --device for /dev/infiniband/rdma_cm and the uverbs file of each of "
-                        "its NICs";
+                start =
+                    "Start the container with --device for /dev/infiniband/rdma_cm and the uverbs file of each of "
+                    "its NICs";
     if (!limit.empty()) {
       observed += ", and a memlock limit of " + limit;
       expected += ", and unlimited memlock";
@@ -935,9 +936,9 @@ void ask_rdma_provider(const View& view, Findings& findings) {
         std::move(expected),
         "No program in this container can open an RDMA device, although /sys shows those of the host: NCCL, MPI and "
         "UCX use TCP, or fail.",
-        start +
-            ". A pod asks for the resource of a device plugin, or claims devices (DRA). If the host has no file either, "
-            "it has not loaded ib_uverbs."));
+        start + ". A pod asks for the resource of a device plugin, or claims devices (DRA). If the host has no file "
+                "either, "
+                "it has not loaded ib_uverbs."));
     return;
   }
   if (view.now.lacks_verbs) {

@@ -436,8 +436,9 @@ std::optional<Finding> ask_gpudirect(const View& view) {
     std::string observed = driver + ", closed kernel module, without nvidia_peermem", kernel;
     if (!lacks.empty()) {
       append_item(observed, lacks);
-      kernel = " This kernel has no CONFIG_PCI_P2PDMA, which the dma-buf of the open modules may need: then boot one that "
-               "has it.";
+      kernel =
+          " This kernel has no CONFIG_PCI_P2PDMA, which the dma-buf of the open modules may need: then boot one that "
+          "has it.";
     }
     return bad(
         Status::warning, kHostSubject, std::move(observed), expected, kNoGpuDirect,

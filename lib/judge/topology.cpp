@@ -487,9 +487,10 @@ std::optional<LostNic> lost_direct_function_of(const Topology& topology, const P
     return std::ranges::any_of(topology.nics,
                                [&](const Nic& nic) { return nic.direct && nic.direct->pci == function.pci; });
   };
-  const auto unknown = static_cast<size_t>(std::ranges::count_if(
-      topology.nics, [&](const Nic& nic) { return is_data_direct(nic) && !is_owned(nic); }));
-  std::string lacking = joined(names) + (names.size() == 1 ? " has none" : " have none") + ": it is not on the PCI bus.";
+  const auto unknown = static_cast<size_t>(
+      std::ranges::count_if(topology.nics, [&](const Nic& nic) { return is_data_direct(nic) && !is_owned(nic); }));
+  std::string lacking =
+      joined(names) + (names.size() == 1 ? " has none" : " have none") + ": it is not on the PCI bus.";
   if (unknown >= names.size())
     lacking = "which of those here is that of " + joined(names) + " is not known without the serial numbers of the " +
               "boards: run this as root.";
@@ -543,10 +544,11 @@ std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, si
                                     " to the slot next to this GPU."}}};
   if (names.empty() && slower.empty()) return std::nullopt;
   if (names.empty())
-    return LostNic{{},
-                   " Its own NIC is not on the PCI bus: " + slower +
-                       " serves no GPU, is of a slower network than the NICs of the other GPUs, and is likely for storage.",
-                   {"lspci -tv; fabric-agentctl topo; ", {Work::in_machine, "then restore the missing NIC."}}};
+    return LostNic{
+        {},
+        " A NIC of its own, if the machine was built with one, is not on the PCI bus. No GPU has " + slower +
+            ": of a slower network than the NICs of the other GPUs, so likely for storage.",
+        {"lspci -tv; fabric-agentctl topo; ", {Work::in_machine, "then restore the missing NIC."}}};
   return LostNic{
       {},
       " " + names +

@@ -29,7 +29,8 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   if (code == 0 && setting.id == SettingId::pause)
     return "ionic shows its PFC as global pause, and a write would replace it: set the port's pause type with nicctl";
   if (code == 0 && contains(kQos, setting.id))
-    return "no kernel sets QoS of this NIC: nicctl update qos, kept over a reboot by the NIC's profile (nicctl show qos)";
+    return "no kernel sets QoS of this NIC: nicctl update qos, kept over a reboot by the NIC's profile (nicctl show "
+           "qos)";
   if (code == 0 && contains(kDcqcn, setting.id))
     return "no kernel sets DCQCN of this NIC: give it a DCQCN profile with nicctl";
   return upstream::remedy(setting, have, netdev, code);
@@ -39,9 +40,9 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 // by a UUID that begins with its MAC address: "04908130-a7a0-4242-4242-000011010000" is 04:90:81:30:a7:a0, and `nicctl
 // show port` prints it as the third word of the line "Port : UUID (eth1/1)". `nicctl update qos` accepts one UUID at a
 // time, `nicctl update dcqcn` one RDMA device.
-// `nicctl update qos scheduling` has a weight in percent for each priority; 0 is strict priority. Our classes have several
-// priorities: the weight of a class goes to those of its priorities that carry a DSCP of the policy, and in the class of
-// the other DSCPs to priority 0. Empty: the command cannot say it.
+// `nicctl update qos scheduling` has a weight in percent for each priority; 0 is strict priority. Our classes have
+// several priorities: the weight of a class goes to those of its priorities that carry a DSCP of the policy, and in the
+// class of the other DSCPs to priority 0. Empty: the command cannot say it.
 std::string scheduling(const Ets& ets, const Qos& want) {
   std::array<std::set<unsigned>, kPriorities> members;  // by class
   const auto add = [&](unsigned priority) { members[ets.prio_tc[priority] & 7].insert(priority); };

@@ -113,8 +113,7 @@ TEST(Locality, AFunctionOfAnUnknownNicIsNotMissing) {
       if (each.subject == gpu) return each.meaning;
     return std::string();
   };
-  EXPECT_TRUE(test::has(meaning_of("GPU2"), "serial numbers of the boards"))
-      << meaning_of("GPU2");
+  EXPECT_TRUE(test::has(meaning_of("GPU2"), "serial numbers of the boards")) << meaning_of("GPU2");
   EXPECT_FALSE(test::has(meaning_of("GPU2"), "bnxt_re2, bnxt_re3 have none")) << meaning_of("GPU2");
 }
 

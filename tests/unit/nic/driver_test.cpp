@@ -334,8 +334,8 @@ TEST(Ionic, EachSettingOfNicctlHasItsCommand) {
                 " --priority 3 --no-drop enable");
   EXPECT_EQ(command(SettingId::cnp_dscp), "nicctl update dcqcn -r ionic_3 -i 1 --cnp-dscp 46");
   EXPECT_EQ(command(SettingId::cnp_prio), "nicctl update qos dscp-to-priority" + port + " --dscp 46 --priority 6");
-  EXPECT_EQ(command(SettingId::ets), "nicctl update qos scheduling" + port +
-                                         " --priority 0,3,6 --dwrr 40,60,0 --rate-limit 0,0,0");
+  EXPECT_EQ(command(SettingId::ets),
+            "nicctl update qos scheduling" + port + " --priority 0,3,6 --dwrr 40,60,0 --rate-limit 0,0,0");
   EXPECT_EQ(command(SettingId::mtu), "") << "the kernel sets it";
   EXPECT_TRUE(has(kIonic.vendor_command(setting_of(SettingId::pfc), want, "ionic_3", ""), " -p PORT "))
       << "MAC unknown";
