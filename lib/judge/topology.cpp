@@ -544,11 +544,10 @@ std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, si
                                     " to the slot next to this GPU."}}};
   if (names.empty() && slower.empty()) return std::nullopt;
   if (names.empty())
-    return LostNic{
-        {},
-        " A NIC of its own, if the machine was built with one, is not on the PCI bus. No GPU has " + slower +
-            ": of a slower network than the NICs of the other GPUs, so likely for storage.",
-        {"lspci -tv; fabric-agentctl topo; ", {Work::in_machine, "then restore the missing NIC."}}};
+    return LostNic{{},
+                   " A NIC of its own, if the machine was built with one, is not on the PCI bus. No GPU has " + slower +
+                       ": of a slower network than the NICs of the other GPUs, so likely for storage.",
+                   {"lspci -tv; fabric-agentctl topo; ", {Work::in_machine, "then restore the missing NIC."}}};
   return LostNic{
       {},
       " " + names +
