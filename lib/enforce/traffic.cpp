@@ -21,7 +21,7 @@ uint8_t guards_of(const Qos& qos, uint8_t priority, uint64_t least) {
   uint8_t out = 0;
   const auto add = [&out](bool holds, Guard guard) { out = static_cast<uint8_t>(holds ? out | guard : out); };
   add(qos.ecn_rp && qos.ecn_rp->has(priority), kReaction);
-  add(qos.ecn_np && qos.ecn_np->has(priority), kNotify);
+  add(qos.ecn_np && qos.ecn_np->bits != 0, kNotify);  // on for one priority, it answers the marks of all
   add(qos.cc == true, kControl);
   const PrioSet lossless = qos.pfc.value_or(PrioSet{});
   if (!lossless.has(priority)) return out;

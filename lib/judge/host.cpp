@@ -168,8 +168,8 @@ void ask_memlock(const View& view, Findings& findings) {
   if (!view.now.host || !has_rdma(view)) return;
   for (const JobService& service : view.now.host->services) {
     const JobProcess* process = most_limited(service, kMemlockLimit);
-    const bool may_use_rdma = !view.now.verbs_files.empty() || view.now.lacks_verbs;
-    if (service.unit == host::kContainer && !may_use_rdma) continue;
+    // Without a device file `rdma-provider` reports both: who starts the container again gives it the limit, too.
+    if (service.unit == host::kContainer && view.now.verbs_files.empty()) continue;
     if (!service.processes.empty() && (process != nullptr || !view.now.host->processes_hidden))
       findings.push_back(memlock_finding(view, service, process));
   }
@@ -908,16 +908,37 @@ Finding no_library_finding(const View& view) {
       "Verify: ldconfig -p | grep libibverbs; ibv_devices");
 }
 
+// The memlock limit of a container that has too low a one: "64 KiB"; empty: it suffices, or is unknown.
+std::string low_container_limit(const View& view) {
+  if (!view.now.host) return {};
+  for (const JobService& service : view.now.host->services)
+    if (service.unit == host::kContainer)
+      for (const JobProcess& each : service.processes)
+        if (each.limits.memlock && !is_enough_memlock(view, *each.limits.memlock))
+          return memory_text(*each.limits.memlock);
+  return {};
+}
+
 void ask_rdma_provider(const View& view, Findings& findings) {
   if (view.now.lacks_verbs && is_container(view.now)) {
+    const std::string limit = low_container_limit(view);
+    std::string observed = "no uverbs file in /dev/infiniband", expected = "the device files of the container's NICs",
+                start =
+                    "Start the container with --device for /dev/infiniband/rdma_cm and the uverbs file of each of "
+                    "its NICs";
+    if (!limit.empty()) {
+      observed += ", and a memlock limit of " + limit;
+      expected += ", and unlimited memlock";
+      start += ", and with --ulimit memlock=-1 or --cap-add IPC_LOCK";
+    }
     findings.push_back(bad(
-        view.now.topology.gpus.empty() ? Status::unknown : Status::warning, kHostSubject,
-        "no uverbs file in /dev/infiniband", "the device files of the container's NICs",
+        view.now.topology.gpus.empty() ? Status::unknown : Status::warning, kHostSubject, std::move(observed),
+        std::move(expected),
         "No program in this container can open an RDMA device, although /sys shows those of the host: NCCL, MPI and "
         "UCX use TCP, or fail.",
-        "Start the container with --device for /dev/infiniband/rdma_cm and the uverbs file of each of its NICs. A pod "
-        "asks for the resource of a device plugin, or claims devices (DRA). If the host has no file either, it has not "
-        "loaded ib_uverbs."));
+        start + ". A pod asks for the resource of a device plugin, or claims devices (DRA). If the host has no file "
+                "either, "
+                "it has not loaded ib_uverbs."));
     return;
   }
   if (view.now.lacks_verbs) {

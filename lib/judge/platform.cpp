@@ -421,20 +421,32 @@ std::optional<Finding> ask_gpudirect(const View& view) {
     // The same evidence as NCCL uses (src/transport/net_ib.cc).
     std::string ways = joined(has.peer_modules);
     if (has_peer(has, "nv_mem")) append_item(ways, "peer memory client nv_mem");
-    if (has.nvidia_open == true) append_item(ways, "dma-buf (open kernel module)");
+    // For the open modules' dma-buf distributions enable this option; a kernel without it may refuse the mapping.
+    const std::string lacks = has.pci_p2pdma == false ? "kernel without CONFIG_PCI_P2PDMA" : "";
+    if (has.nvidia_open == true) {
+      append_item(ways, "dma-buf (open kernel module)");
+      if (!lacks.empty() && has.peer_modules.empty()) append_item(ways, lacks + ": GDRDMA in NCCL's log decides");
+    }
     const std::string driver = "NVIDIA driver " + has.nvidia_driver;
     const std::string expected = "nvidia_peermem, or dma-buf of the open kernel module";
     if (!ways.empty()) {
       if (auto finding = client_processor_finding(view.now, pairs, driver + ": " + ways)) return finding;
       return good(kHostSubject, driver + ": " + ways, expected);
     }
+    std::string observed = driver + ", closed kernel module, without nvidia_peermem", kernel;
+    if (!lacks.empty()) {
+      append_item(observed, lacks);
+      kernel =
+          " This kernel has no CONFIG_PCI_P2PDMA, which the dma-buf of the open modules may need: then boot one that "
+          "has it.";
+    }
     return bad(
-        Status::warning, kHostSubject, driver + ", closed kernel module, without nvidia_peermem", expected,
-        kNoGpuDirect,
+        Status::warning, kHostSubject, std::move(observed), expected, kNoGpuDirect,
         "modprobe nvidia_peermem && echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf; or install "
         "NVIDIA's open kernel modules, which need no nvidia_peermem. modprobe answers \"Invalid argument\" if the "
         "RDMA drivers have no peer memory interface (grep ib_register_peer_memory_client /proc/kallsyms): those "
-        "of NVIDIA (DOCA-OFED) and of Ubuntu have it.");
+        "of NVIDIA (DOCA-OFED) and of Ubuntu have it." +
+            kernel);
   }
   if (!has.amdgpu || !has_gpu(pairs, kAmd)) return std::nullopt;
   // RCCL uses dma-buf if the kernel has both options (rccl, src/misc/rocmwrap.cc), else OFED's peer memory.

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "nic/capabilities.h"
+#include "node/endpoints.h"
 #include "topology/built.h"
 
 namespace fabric {
@@ -32,9 +34,22 @@ AerCounts of_link(AerCounts correctable) {
   return correctable;
 }
 
+bool is_not_given(const Node& node, const Gpu& gpu) {
+  if (!gpu.vendor_index.empty() || gpu.minor) return false;  // one with a minor alone is excluded by the driver
+  const PlatformFunction* function = function_of(node, gpu.pci);
+  if (function == nullptr || function->kernel_driver.empty()) return false;  // without a driver no runtime lists it
+  const auto is_listed = [&](const Gpu& other) {
+    const PlatformFunction* own = function_of(node, other.pci);
+    return !other.vendor_index.empty() && own != nullptr && own->kernel_driver == function->kernel_driver;
+  };
+  return is_container(node) && std::ranges::any_of(node.topology.gpus, is_listed);
+}
+
 bool is_given_away(const Node& node, const std::string& pci) {
   const PlatformFunction* function = function_of(node, pci);
-  return function != nullptr && is_given_away(*function);
+  if (function != nullptr && is_given_away(*function)) return true;
+  const Gpu* gpu = find_where(node.topology.gpus, [&](const Gpu& each) { return each.pci == pci; });
+  return gpu != nullptr && is_not_given(node, *gpu);
 }
 
 bool is_in_cloud(const Node& node) {

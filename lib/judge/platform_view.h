@@ -21,8 +21,12 @@ std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now);
 // drivers/pci/pcie/aer.c, Linux 6.12).
 AerCounts of_link(AerCounts correctable);
 
-// Whether the function at this address is handed to a virtual machine or a user's program (vfio). False if nothing is
-// known about it.
+// Whether this container was not given the GPU, while it has others of the vendor: /sys shows those of the whole host,
+// and the vendor's runtime lists those of the container.
+bool is_not_given(const Node& node, const Gpu& gpu);
+
+// Whether the function at this address is handed to a virtual machine or a user's program (vfio), or is a GPU that this
+// container was not given. False if nothing is known about it.
 bool is_given_away(const Node& node, const std::string& pci);
 
 // Whether the machine is rented: a NIC is of a kind that only clouds have (EFA, MANA, eRDMA). A captured tree may lack

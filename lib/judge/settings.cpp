@@ -82,14 +82,6 @@ Finding unreadable(const Port& port, const std::string& wanted, const std::strin
              "Run the check as root on the machine itself. See journalctl -k.");
 }
 
-// The meaning of the difference on this port. The notification point of DCQCN is a switch of the port that has a file
-// for each priority: NVIDIA's NICs send CNPs while one of them is on (NVIDIA, "HowTo Configure DCQCN").
-std::string meaning_on(const Port& port, const Setting& setting) {
-  if (setting.id != SettingId::ecn_np || !port.qos.ecn_np || port.qos.ecn_np->bits == 0) return setting.meaning();
-  return "The notification point is on for other priorities than the policy wants. NVIDIA's NICs answer ECN marks of "
-         "all priorities with CNPs while it is on for one.";
-}
-
 Finding setting_finding(const View& view, const Port& port, const Change& planned) {
   const Change change = with_agent_outcome(view.now, planned);
   // A dry run writes nothing: a refusal in it is a failed read.
@@ -111,7 +103,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
     return finding;
   }
   const auto& agent = view.now.agent;
-  RuleResult result = result_of(change, meaning_on(port, setting_of(change.setting)), agent && agent->is_enforcing());
+  RuleResult result = result_of(change, setting_of(change.setting).meaning(), agent && agent->is_enforcing());
   if (result.status == Status::ok) {
     Finding finding = good(port.id(), change.from, change.to);
     finding.outcome = Outcome::in_sync;
@@ -280,11 +272,10 @@ constexpr Rule kVendorSettings{
     .group = group::settings,
     .title = "Settings that only the NIC vendor's program can read and write",
     .meaning =
-        "The kernel driver of some NICs (AMD's ionic) has no interface for PFC, the DSCP map, trust and DCQCN: only "
-        "the "
-        "vendor's program can read and set them, and the NIC loses them at a reboot unless they are in its profile. "
-        "The agent does not run that program. The values of the policy for such a port are listed with the commands "
-        "that set them. If a boot script sets them, [rules.vendor-settings] enabled = false.",
+        "The kernel driver of some NICs (AMD's ionic) has no interface for PFC, the DSCP map, trust, ETS and DCQCN: "
+        "only the vendor's program can read and set them, and the NIC loses them at a reboot unless they are in its "
+        "profile. The agent does not run that program. The values of the policy for such a port are listed with the "
+        "commands that set them. If a boot script sets them, [rules.vendor-settings] enabled = false.",
     .inspect = "nicctl show qos; nicctl show dcqcn",
     .fix = "Run the listed commands of nicctl, and again after each reboot (AMD UG1813).",
     .ask_port = ask_vendor_settings,

@@ -482,9 +482,24 @@ std::optional<LostNic> lost_direct_function_of(const Topology& topology, const P
     names.push_back(nic.name);
   }
   if (names.empty()) return std::nullopt;
-  return LostNic{" without a Data Direct function",
-                 " Equal NICs reach their GPU by a Data Direct function (15b3:2100), and " + joined(names) +
-                     (names.size() == 1 ? " has" : " have") + " none: it is not on the PCI bus.",
+  // Functions of an unknown NIC: their owners are known by the serial numbers of the boards, which only root can read.
+  const auto is_owned = [&](const Nic& function) {
+    return std::ranges::any_of(topology.nics,
+                               [&](const Nic& nic) { return nic.direct && nic.direct->pci == function.pci; });
+  };
+  const auto unknown = static_cast<size_t>(
+      std::ranges::count_if(topology.nics, [&](const Nic& nic) { return is_data_direct(nic) && !is_owned(nic); }));
+  std::string lacking =
+      joined(names) + (names.size() == 1 ? " has none" : " have none") + ": it is not on the PCI bus.";
+  if (unknown >= names.size())
+    lacking = "which of those here is that of " + joined(names) + " is not known without the serial numbers of the " +
+              "boards: run this as root.";
+  else if (unknown > 0)
+    lacking = std::to_string(names.size() - unknown) + " of " + joined(names) +
+              (names.size() - unknown == 1 ? " has none" : " have none") +
+              ": it is not on the PCI bus. Which one it is, root can say: by the serial numbers of the boards.";
+  return LostNic{unknown == 0 ? " without a Data Direct function" : " without a known Data Direct function",
+                 " Equal NICs reach their GPU by a Data Direct function (15b3:2100), and " + lacking,
                  {"lspci -d 15b3:2100; then rescan the bus: echo 1 > /sys/bus/pci/rescan. ",
                   {Work::at_machine, "If it stays away, compare the firmware and its settings (mstconfig -d " + first +
                                          " query) with those of a NIC that has one."}}};
@@ -496,9 +511,22 @@ std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, si
   if (auto out = useless_nic_of(node, placed, gpu)) return out;
   if (auto out = lost_direct_function_of(topology, placed, gpu)) return out;
   if (placed.without_rdma) return without_rdma_device(node, topology.nics[*placed.without_rdma]);
-  std::string names, addresses;
+  const auto rate_of = [&](size_t nic) {
+    double rate = 0;
+    for (const Port& port : node.ports)
+      if (contains(topology.nics[nic].rdma, port.rdma)) rate = std::max(rate, port.rate.value_or(0));
+    return rate;
+  };
+  double usual = 0;  // of the NICs of the other GPUs
+  for (const Pair& pair : placed.pairing.pairs)
+    for (const size_t nic : pair.nics) usual = std::max(usual, rate_of(nic));
+  std::string names, addresses, slower;
   for (const size_t nic : placed.pairing.idle) {
     if (serves_missing_gpu(*placed.built, nic)) continue;
+    if (const double rate = rate_of(nic); rate > 0 && rate < usual) {
+      append_item(slower, topology.nics[nic].name + " (" + rate_text(rate) + ")");
+      continue;
+    }
     append_item(names, topology.nics[nic].name);
     append_item(addresses, topology.nics[nic].pci);
     if (topology.nics[nic].numa) names += " on NUMA node " + std::to_string(*topology.nics[nic].numa);
@@ -514,7 +542,12 @@ std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, si
             {"lspci -tv; fabric-agentctl topo; ",
              {Work::in_machine, "then restore the missing NIC, or move NIC " + topology.nics[nic].pci +
                                     " to the slot next to this GPU."}}};
-  if (names.empty()) return std::nullopt;
+  if (names.empty() && slower.empty()) return std::nullopt;
+  if (names.empty())
+    return LostNic{{},
+                   " A NIC of its own, if the machine was built with one, is not on the PCI bus. No GPU has " + slower +
+                       ": of a slower network than the NICs of the other GPUs, so likely for storage.",
+                   {"lspci -tv; fabric-agentctl topo; ", {Work::in_machine, "then restore the missing NIC."}}};
   return LostNic{
       {},
       " " + names +

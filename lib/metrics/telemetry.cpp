@@ -185,7 +185,10 @@ void add_telemetry(FamilySet& families, const Node& node, const Published& publi
     add_fec_count(families, labels, fec.corrected_bits, kPhyCorrectedBits, kFecLaneBits, lanes);
     add_fec_count(families, labels, fec.corrected_blocks, kPhyCorrectedWords, kFecLaneCorrected, lanes);
     add_fec_count(families, labels, fec.uncorrectable_blocks, kPhyUncorrectableWords, kFecLaneUncorrectable, lanes);
-    if (const auto words = fec_words(port)) families.add(kFecNearLimit, labels, static_cast<double>(words->near_limit));
+    // A series for each code: with another speed the port may have another one, whose count is not the same.
+    if (const auto words = fec_words(port))
+      families.add(kFecNearLimit, labels, {{"correctable", std::to_string(words->limit)}},
+                   static_cast<double>(words->near_limit));
     for (const FecBin& bin : fec.histogram)
       if (lanes)
         families.add(kFecWords, labels, {{"symbols", std::to_string(bin.high)}}, static_cast<double>(bin.words));

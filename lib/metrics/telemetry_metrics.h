@@ -24,7 +24,8 @@ inline constexpr Metric kFecLaneUncorrectable{"fabric_phy_fec_lane_uncorrectable
 
 inline constexpr Metric kFecNearLimit{
     "fabric_phy_fec_near_limit_words_total",
-    "FEC code words in which two thirds or more of the symbols that the code can correct were corrected."};
+    "FEC code words in which two thirds or more of the symbols that the code can correct (correctable) were "
+    "corrected."};
 inline constexpr Metric kFecWords{"fabric_phy_fec_words_total",
                                   "FEC code words, by the largest number of corrected symbols of the bin (symbols)."};
 

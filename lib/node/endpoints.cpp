@@ -69,7 +69,7 @@ bool is_container(const Node& node) {
 }
 
 bool lacks_device_file(const Node& node, const Port& port) {
-  return !node.verbs_files.empty() && !node.verbs_files.contains(port.rdma);
+  return !node.verbs_files.empty() && !node.verbs_files.contains(port.rdma) && is_container(node);
 }
 
 bool belongs_elsewhere(const Node& node, const Port& port) {

@@ -28,8 +28,8 @@ bool is_used_function(const Port& port);
 // Whether this is a container: /proc shows its processes; or it has virtual functions of its own, and their physical
 // functions are the host's; or no NIC has its netdev here, while on the host at least the one for management has.
 bool is_container(const Node& node);
-// Whether no program here can open the device, while it can others: /sys shows a container the devices of the whole
-// host, and /dev/infiniband has the files of those that it was given. False if no file could be seen.
+// Whether no program of this container can open the device, while it can others: /sys shows a container the devices of
+// the whole host, and /dev/infiniband has the files of those that it was given. False if no file could be seen.
 bool lacks_device_file(const Node& node, const Port& port);
 // Whether a container or the host has the port: of RoCE, its netdev and those of all its GIDs are in other network
 // namespaces; of InfiniBand and EFA, which need no netdev, its device file is not in this container.

@@ -8,6 +8,7 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "kernel/pci/pci.h"
+#include "node/services.h"
 
 namespace fabric {
 
@@ -141,18 +142,29 @@ void identify(const Root& root, Topology& topology) {
         find_where(topology.gpus, [&](const Gpu& gpu) { return gpu.pci == pci; }) == nullptr &&
         !root.exists("sys/bus/pci/devices/" + pci))
       topology.hidden_gpus.push_back(pci);
+  // The runtime numbers the GPUs that a program here can open. In a container the folders below /proc/driver/nvidia are
+  // those of its GPUs (nvidia-container-runtime), or of all (CDI), and then the device files are its own.
+  const auto has_file = [&](unsigned minor) { return root.exists("dev/nvidia" + std::to_string(minor)); };
+  std::map<std::string, Information> by_nvidia;  // by PCI address
+  for (const Gpu& gpu : topology.gpus)
+    if (gpu.vendor == kNvidia)
+      if (const auto text = root.read_text("proc/driver/nvidia/gpus/" + gpu.pci + "/information"))
+        by_nvidia.emplace(gpu.pci, parse_information(*text));
+  const bool by_files = host::has_container_processes(root) && std::ranges::any_of(by_nvidia, [&](const auto& each) {
+                          return each.second.minor && has_file(*each.second.minor);
+                        });
   unsigned next_nvidia = 0;
   std::optional<std::vector<KfdNode>> nodes;
   for (Gpu& gpu : topology.gpus) {
     const std::string folder = "sys/bus/pci/devices/" + gpu.pci + "/";
     if (gpu.vendor == kNvidia) {
-      if (const auto text = root.read_text("proc/driver/nvidia/gpus/" + gpu.pci + "/information")) {
-        Information information = parse_information(*text);
-        set_if_known(gpu.model, std::move(information.model));
-        set_if_known(gpu.uuid, std::move(information.uuid));
-        gpu.minor = information.minor;
+      if (const Information* information = find_in(by_nvidia, gpu.pci)) {
+        set_if_known(gpu.model, information->model);
+        set_if_known(gpu.uuid, information->uuid);
+        const bool is_given = !by_files || !information->minor || has_file(*information->minor);
+        if (is_given) gpu.minor = information->minor;
         // nvidia-smi numbers GPUs in the order of their PCI addresses, which is the order of topology.gpus.
-        if (!information.excluded) gpu.vendor_index = {next_nvidia++};
+        if (is_given && !information->excluded) gpu.vendor_index = {next_nvidia++};
       }
     }
     if (gpu.vendor == kAmd) {

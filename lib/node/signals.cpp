@@ -253,21 +253,52 @@ std::map<std::string, Signals> signals_of(const Node& before, const Node& now) {
   return out;
 }
 
+namespace {
+
+constexpr double kSlowLane = 28'000;  // Mb/s, the most that a lane of 25 Gb/s carries
+constexpr uint64_t kShortCode = 7;    // symbols that RS(528,514) and RS(272,258) correct
+
+// How many lanes the link may have; nullopt: unknown. mlx5 counts them. Other drivers do not, and then the cage limits
+// them: SFP has one, QSFP28 has four of 25 Gb/s (SFF-8024 table 4-1). A QSFP28 does not fit lanes of 50 Gb/s.
+std::optional<size_t> lanes_of(const Port& port) {
+  constexpr uint8_t kSfp = 0x03, kQsfp28 = 0x11;
+  if (port.fec && !port.fec->corrected_bits.lanes.empty()) return port.fec->corrected_bits.lanes.size();
+  if (!port.module) return std::nullopt;
+  if (port.module->identifier == kSfp) return 1;
+  if (port.module->identifier == kQsfp28) return 4;
+  return std::nullopt;
+}
+
+uint64_t last_bin(const FecStatus& fec) {
+  uint64_t out = 0;
+  for (const FecBin& bin : fec.histogram) out = std::max<uint64_t>(out, bin.low);
+  return out;
+}
+
+// The symbols that the code of the port corrects; 0: unknown.
+uint64_t correctable_symbols(const Port& port) {
+  const uint64_t last = last_bin(*port.fec);
+  if (last <= kShortCode) return last;
+  if (port.fec->active == FecCode::llrs) return kShortCode;
+  if (!port.fec->corrected_bits.lanes.empty()) return last;  // mlx5's histogram ends where its code does
+  if (!port.speed || *port.speed == 0) return 0;
+  if (has_lanes_of_25g(port)) return kShortCode;
+  // At 50 and 100 Gb/s the lanes decide between RS(528,514) and RS(544,514).
+  return lanes_of(port) || *port.speed > 4 * kSlowLane ? last : 0;
+}
+
+}  // namespace
+
 bool has_lanes_of_25g(const Port& port) {
-  constexpr double kSlowLane = 28'000;  // Mb/s
-  size_t lanes = 1;
-  if (port.fec) lanes = std::max<size_t>(1, port.fec->corrected_bits.lanes.size());
-  return port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes);
+  if (!port.speed || *port.speed == 0) return false;
+  if (port.fec && !port.fec->corrected_bits.lanes.empty() && last_bin(*port.fec) > kShortCode) return false;
+  return *port.speed <= kSlowLane * static_cast<double>(lanes_of(port).value_or(1));
 }
 
 std::optional<FecWords> fec_words(const Port& port) {
-  constexpr uint64_t kShortCode = 7;
   if (!port.fec) return std::nullopt;
-  FecWords out;
-  for (const FecBin& bin : port.fec->histogram) out.limit = std::max<uint64_t>(out.limit, bin.low);
+  FecWords out{.limit = correctable_symbols(port)};
   if (out.limit == 0) return std::nullopt;
-  if (out.limit > kShortCode && !port.speed) return std::nullopt;
-  if (port.fec->active == FecCode::llrs || has_lanes_of_25g(port)) out.limit = std::min(out.limit, kShortCode);
   for (const FecBin& bin : port.fec->histogram) {
     out.all += bin.words;
     if (3 * uint64_t{bin.low} >= 2 * out.limit) out.near_limit += bin.words;

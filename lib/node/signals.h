@@ -82,8 +82,8 @@ bool has_lanes_of_25g(const Port& port);
 
 // The code words of FEC's histogram, and those near the limit: FEC corrected two thirds of the symbols that it can, or
 // more. That is 15 symbols of RS(544,514), 7 of RS(528,514) and RS(272,258) (IEEE 802.3 91.5.3.3, 134.5.3.3). mlx5's
-// histogram ends there; bnxt_en's has 16 bins whatever the code. nullopt: no histogram, or the code is unknown, as on
-// a port without a link.
+// histogram ends there; bnxt_en's has 16 bins whatever the code. nullopt: no histogram, or the code is unknown: on a
+// port without a link, and at 50 and 100 Gb/s if nothing shows the number of lanes.
 struct FecWords {
   uint64_t limit = 0;  // symbols that the code corrects
   uint64_t all = 0, near_limit = 0;

@@ -142,11 +142,20 @@ std::string no_shared_bridge(const TopoView& view) {
 std::string given_away(const TopoView& view) {
   std::vector<std::string> names;
   for (const Gpu& gpu : view.topology.gpus)
-    if (is_given_away(view.node, gpu.pci)) names.push_back(gpu.name);
+    if (is_given_away(view.node, gpu.pci) && !is_not_given(view.node, gpu)) names.push_back(gpu.name);
   if (names.empty()) return {};
   return names_text(names) + (names.size() == 1 ? " belongs" : " belong") +
          " to a virtual machine or to a program in user space (vfio-pci): no NIC of this host is paired with " +
          (names.size() == 1 ? "it." : "them.");
+}
+
+std::string not_given(const TopoView& view) {
+  std::vector<std::string> names;
+  for (const Gpu& gpu : view.topology.gpus)
+    if (is_not_given(view.node, gpu)) names.push_back(gpu.name);
+  if (names.empty()) return {};
+  return names_text(names) + (names.size() == 1 ? " was" : " were") +
+         " not given to this container: no NIC is paired with " + (names.size() == 1 ? "it." : "them.");
 }
 
 std::string memory_nodes(const TopoView& view) {
@@ -184,8 +193,24 @@ TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap
                 [](const Finding& finding) { return !is_fault(finding.status) || finding.suppressed; });
   std::vector<size_t> compute = built_of(node).present_compute();
   Pairing pairing = best_pairing(node.topology, node.ports, recorded_in(node));
-  if (const auto own = nics_of_container(node, compute); !own.empty() && own.size() < compute.size())
+  const std::vector<size_t> own = nics_of_container(node, compute);
+  if (!own.empty() && own.size() < compute.size())
     pairing = best_pairing(node.topology, usable_nics(node.topology, node.ports, own));
+  // The GPUs that this container was not given take no NIC from its own.
+  std::vector<size_t> given;
+  Topology ours = node.topology;
+  ours.gpus.clear();
+  for (size_t gpu = 0; gpu < node.topology.gpus.size(); ++gpu)
+    if (!is_not_given(node, node.topology.gpus[gpu])) {
+      given.push_back(gpu);
+      ours.gpus.push_back(node.topology.gpus[gpu]);
+    }
+  if (given.size() < node.topology.gpus.size()) {
+    Pairing part = best_pairing(ours, usable_nics(ours, node.ports, own.empty() ? compute : own));
+    pairing.pairs.assign(node.topology.gpus.size(), {});
+    for (size_t i = 0; i < given.size(); ++i) pairing.pairs[given[i]] = std::move(part.pairs[i]);
+    pairing.idle = std::move(part.idle);
+  }
   for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu)
     if (is_given_away(node, node.topology.gpus[gpu].pci)) pairing.pairs[gpu] = {};
   return {node,
@@ -200,7 +225,7 @@ TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap
 std::vector<std::string> topo_notes(const TopoView& view) {
   std::vector<std::string> notes;
   for (const auto& note : {hidden_switches, unknown_nodes, split_sockets, bridges_on_boards, no_shared_bridge,
-                           given_away, memory_nodes, soft_iwarp})
+                           given_away, not_given, memory_nodes, soft_iwarp})
     if (std::string text = note(view); !text.empty()) notes.push_back(std::move(text));
   if (!view.node.rdma_unread.empty())
     notes.push_back("RDMA devices could not be listed: " + view.node.rdma_unread + ". NICs appear without them.");

@@ -8,7 +8,9 @@
 // Pause can be read, but is not written: ionic_get_pauseparam() shows PFC, which nicctl has switched on, as pause, and
 // ionic_set_pauseparam() replaces it with link pause (drivers/net/ethernet/pensando/ionic/ionic_ethtool.c of
 // Linux 6.12).
+#include <array>
 #include <map>
+#include <set>
 #include <span>
 
 #include "base/parse.h"
@@ -27,7 +29,8 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   if (code == 0 && setting.id == SettingId::pause)
     return "ionic shows its PFC as global pause, and a write would replace it: set the port's pause type with nicctl";
   if (code == 0 && contains(kQos, setting.id))
-    return "no kernel sets QoS of this NIC: nicctl update qos, kept over a reboot by the NIC's profile";
+    return "no kernel sets QoS of this NIC: nicctl update qos, kept over a reboot by the NIC's profile (nicctl show "
+           "qos)";
   if (code == 0 && contains(kDcqcn, setting.id))
     return "no kernel sets DCQCN of this NIC: give it a DCQCN profile with nicctl";
   return upstream::remedy(setting, have, netdev, code);
@@ -37,6 +40,34 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 // by a UUID that begins with its MAC address: "04908130-a7a0-4242-4242-000011010000" is 04:90:81:30:a7:a0, and `nicctl
 // show port` prints it as the third word of the line "Port : UUID (eth1/1)". `nicctl update qos` accepts one UUID at a
 // time, `nicctl update dcqcn` one RDMA device.
+// `nicctl update qos scheduling` has a weight in percent for each priority; 0 is strict priority. Our classes have
+// several priorities: the weight of a class goes to those of its priorities that carry a DSCP of the policy, and in the
+// class of the other DSCPs to priority 0. Empty: the command cannot say it.
+std::string scheduling(const Ets& ets, const Qos& want) {
+  std::array<std::set<unsigned>, kPriorities> members;  // by class
+  const auto add = [&](unsigned priority) { members[ets.prio_tc[priority] & 7].insert(priority); };
+  add(0);
+  if (want.dscp_map)
+    for (const auto& [dscp, priority] : *want.dscp_map) add(priority & 7);
+  std::string priorities, weights, limits;
+  unsigned sum = 0;
+  for (size_t tc = 0; tc < members.size(); ++tc) {
+    if (ets.tsa[tc] != Tsa::ets && ets.tsa[tc] != Tsa::strict && !members[tc].empty()) return {};
+    const auto count = static_cast<unsigned>(members[tc].size());
+    unsigned left = ets.tsa[tc] == Tsa::ets ? ets.bw[tc] : 0, nth = 0;
+    for (const unsigned priority : members[tc]) {
+      const unsigned weight = left / (count - nth++);
+      left -= weight;
+      sum += weight;
+      append_item(priorities, std::to_string(priority), ",");
+      append_item(weights, std::to_string(weight), ",");
+      append_item(limits, "0", ",");
+    }
+  }
+  if (sum != 100) return {};  // a class without a priority of the policy has a share
+  return "--priority " + priorities + " --dwrr " + weights + " --rate-limit " + limits;
+}
+
 std::string vendor_command(const Setting& setting, const Qos& want, const std::string& rdma, const std::string& mac) {
   std::string port = " -p PORT";  // of `nicctl show port`
   const auto octets = split(mac, ':');
@@ -67,6 +98,10 @@ std::string vendor_command(const Setting& setting, const Qos& want, const std::s
                     " && ");
       }
       return out;
+    }
+    case SettingId::ets: {
+      const std::string shares = scheduling(*want.ets, want);
+      return shares.empty() ? shares : qos + " scheduling" + port + " " + shares;
     }
     case SettingId::cnp_dscp:
       if (rdma.empty()) return {};

@@ -57,10 +57,12 @@ bool has_ecn(const CardBed& bed, unsigned priority) {
   if (bed.card == Card::bnxt)
     return bed.congestion.firmware.at("enable_cc") != 0 && bed.congestion.firmware.at("tos_ecn") != 0;
   if (!is_ofed(bed.card)) return false;
-  const auto is_on = [&](const std::string& half) {
-    return bed.shown("sys/class/net/eth0/ecn/" + half + "/enable/" + std::to_string(priority)) == "1";
+  const auto is_on = [&](const std::string& half, unsigned number) {
+    return bed.shown("sys/class/net/eth0/ecn/" + half + "/enable/" + std::to_string(number)) == "1";
   };
-  return is_on("roce_rp") && is_on("roce_np");
+  bool notifies = false;  // the notification point is on for the port while it is on for a priority
+  for (unsigned number = 0; number < 8; ++number) notifies = notifies || is_on("roce_np", number);
+  return is_on("roce_rp", priority) && notifies;
 }
 
 // protection_of() the NIC, and 16: congestion control.

@@ -266,6 +266,11 @@ TEST(CheckHost, AContainerHasLimitsAndLibrariesOfItsOwn) {
   node.now.lacks_verbs = true;
   EXPECT_TRUE(test::has(said(node.view(), {"rdma-provider"}), "no uverbs file"))
       << said(node.view(), {"rdma-provider"});
+  host.services[0].processes[0].limits.memlock = ResourceLimit{64 * 1024, 64 * 1024};
+  const auto one = complaints_of(node.view(), {"memlock", "rdma-provider"});
+  ASSERT_EQ(one.size(), 1U) << "one cause, one finding: " << describe(one);
+  EXPECT_TRUE(test::has(one[0].observed, "no uverbs file in /dev/infiniband, and a memlock limit of 64 KiB"));
+  EXPECT_TRUE(test::has(one[0].remedy, "--device") && test::has(one[0].remedy, "--ulimit memlock=-1"));
   node.now.lacks_verbs = false;
   host.software.verbs.emplace();
   host.services.clear();
@@ -1074,6 +1079,24 @@ TEST(Gpudirect, AcrossRootPortsOfAClientProcessor) {
   node.now.host->cpu.model_number = 0xc6;
   node.now.host->cpu.vendor = "AuthenticAMD";
   EXPECT_EQ(said(node.view(), {"gpudirect"}), "") << "the numbers are those of a vendor";
+}
+
+TEST(Gpudirect, OfNvidiaNamesTheMissingOptionOfTheKernel) {
+  Healthy node;
+  GpuDirect& has = node.now.platform.gpudirect;
+  has.nvidia_open = false;
+  has.peer_modules.clear();
+  EXPECT_FALSE(test::has(said(node.view(), {"gpudirect"}), "P2PDMA")) << "the options could not be read";
+  has.pci_p2pdma = false;
+  const auto found = complaints_of(node.view(), {"gpudirect"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(test::has(found[0].observed, "kernel without CONFIG_PCI_P2PDMA")) << found[0].observed;
+  EXPECT_TRUE(test::has(found[0].remedy, "This kernel has no CONFIG_PCI_P2PDMA")) << found[0].remedy;
+  has.nvidia_open = true;
+  EXPECT_EQ(said(node.view(), {"gpudirect"}), "") << "not certain: listed only";
+  EXPECT_TRUE(test::has(listed(node.view(), "gpudirect"), "CONFIG_PCI_P2PDMA"));
+  has.peer_modules = {"nvidia_peermem"};
+  EXPECT_FALSE(test::has(listed(node.view(), "gpudirect"), "CONFIG_PCI_P2PDMA"));
 }
 
 TEST(Gpudirect, IsNotAskedOfGeForce) {

@@ -92,6 +92,51 @@ const std::vector<Asymmetry>& asymmetries() {
   return all;
 }
 
+// Without serial numbers it is unknown which of two NICs has the one function that is left.
+TEST(Locality, AFunctionOfAnUnknownNicIsNotMissing) {
+  Node node = direct_server();
+  auto& nics = node.topology.nics;
+  Nic function = nics[3];
+  static_cast<PciDevice&>(function) = *nics[3].direct;
+  function.pci = "0009:01:00.0";
+  function.vendor = kNvidiaNetworking;
+  function.device = 0x2100;
+  function.role = FunctionRole::data_direct;
+  function.rdma.clear();
+  function.netdevs.clear();
+  function.direct.reset();
+  nics[2].direct.reset();
+  nics[3].direct.reset();
+  nics.push_back(function);
+  const auto meaning_of = [&](const std::string& gpu) {
+    for (const Finding& each : test::complaints_of({.now = node}, {"locality"}))
+      if (each.subject == gpu) return each.meaning;
+    return std::string();
+  };
+  EXPECT_TRUE(test::has(meaning_of("GPU2"), "serial numbers of the boards")) << meaning_of("GPU2");
+  EXPECT_FALSE(test::has(meaning_of("GPU2"), "bnxt_re2, bnxt_re3 have none")) << meaning_of("GPU2");
+}
+
+// A NIC of a slower network is for storage: it is not the one that a GPU has lost.
+TEST(Locality, ASlowerNicElsewhereIsNotTheLostOne) {
+  Node node = test::mi300x_server();
+  Nic other = node.topology.nics[6];
+  Port port = *find_where(node.ports, [&](const Port& each) { return contains(other.rdma, each.rdma); });
+  remove_nic(node, 6);
+  other.pci = port.pci = "0000:f1:00.0";
+  other.card = card_of(other.pci);
+  other.name = port.rdma = "bnxt_re9";
+  other.rdma = {"bnxt_re9"};
+  other.bridges = {"0000:f0:00.0"};
+  other.root = "pci0000:f0";
+  node.topology.nics.push_back(other);
+  node.ports.push_back(port);
+  for (Port& each : node.ports) each.rate = each.rdma == "bnxt_re9" ? 2e11 : 4e11;
+  const auto found = test::complaints_of({.now = node}, {"locality"});
+  ASSERT_FALSE(found.empty());
+  for (const Finding& each : found) EXPECT_FALSE(test::has(each.meaning, "wrong slot")) << each.meaning;
+}
+
 class SymmetryDefect : public ::testing::TestWithParam<Asymmetry> {};
 
 TEST_P(SymmetryDefect, GivesItsFindingAlone) {

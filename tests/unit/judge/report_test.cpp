@@ -410,6 +410,10 @@ TEST(Unseen, InfiniBandDevicesWithoutAFileWereNotGiven) {
   node.now.has_container_processes = true;
   node.now.ports[2].state = 1;
   EXPECT_NE(worst(run_rules(node.view(), std::vector<std::string>{"port-state"})), Status::ok);
+  node.now.ports[2].state = 4;
+  node.now.has_container_processes = false;
+  EXPECT_NE(worst(run_rules(node.view(), std::vector<std::string>{"port-state"})), Status::ok)
+      << "on a host a missing file does not make the port another one's";
 }
 
 // The netdevs of all NICs move to the host, as a pod sees it in the shared mode of RDMA.

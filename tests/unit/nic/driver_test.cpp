@@ -317,6 +317,7 @@ TEST(Ionic, PauseOffIsNotWrittenOverThePfcThatItMayBe) {
 TEST(Ionic, EachSettingOfNicctlHasItsCommand) {
   const Qos want{.trust = Trust::dscp,
                  .dscp_map = DscpMap{{24, 3}, {26, 3}, {46, 6}},
+                 .ets = Ets{{0, 0, 0, 1, 0, 0, 2, 0}, {Tsa::ets, Tsa::ets, Tsa::strict}, {40, 60, 0}},
                  .pfc = PrioSet{0x08},
                  .cnp_dscp = 46,
                  .cnp_prio = OrNone{6}};
@@ -334,9 +335,25 @@ TEST(Ionic, EachSettingOfNicctlHasItsCommand) {
                 " --priority 3 --no-drop enable");
   EXPECT_EQ(command(SettingId::cnp_dscp), "nicctl update dcqcn -r ionic_3 -i 1 --cnp-dscp 46");
   EXPECT_EQ(command(SettingId::cnp_prio), "nicctl update qos dscp-to-priority" + port + " --dscp 46 --priority 6");
+  EXPECT_EQ(command(SettingId::ets),
+            "nicctl update qos scheduling" + port + " --priority 0,3,6 --dwrr 40,60,0 --rate-limit 0,0,0");
   EXPECT_EQ(command(SettingId::mtu), "") << "the kernel sets it";
   EXPECT_TRUE(has(kIonic.vendor_command(setting_of(SettingId::pfc), want, "ionic_3", ""), " -p PORT "))
       << "MAC unknown";
+}
+
+// nicctl has a weight for each priority, and a class may have several.
+TEST(Ionic, WeightsOfPrioritiesFollowFromTheClasses) {
+  Qos want{.dscp_map = DscpMap{{24, 3}, {34, 4}, {46, 6}},
+           .ets = Ets{{0, 0, 0, 1, 1, 0, 2, 0}, {Tsa::ets, Tsa::ets, Tsa::strict}, {49, 51, 0}}};
+  const auto command = [&] { return kIonic.vendor_command(setting_of(SettingId::ets), want, "", ""); };
+  EXPECT_TRUE(has(command(), " --priority 0,3,4,6 --dwrr 49,25,26,0 --rate-limit 0,0,0,0")) << command();
+  want.ets->prio_tc[5] = 3;
+  want.ets->tsa[3] = Tsa::ets;
+  want.ets->bw = {40, 40, 0, 20};
+  EXPECT_EQ(command(), "") << "no DSCP reaches the third class";
+  want.ets = Ets{{0, 0, 0, 1, 0, 0, 2, 0}, {Tsa::ets, Tsa::cb_shaper, Tsa::strict}, {100, 0, 0}};
+  EXPECT_EQ(command(), "") << "a shaper by credits";
 }
 
 // A plan says what to run and that nothing was set; the agent never calls it a success.

@@ -758,6 +758,16 @@ TEST_F(Ofed, OnlyTheSwitchesThatDifferAreWritten) {
   EXPECT_EQ(bed.read().ecn_np, PrioSet{0xff}) << "the notification point is another setting";
 }
 
+// The notification point is on while the switch of one priority is.
+TEST_F(Ofed, TheNotificationPointIsTheSwitchOfThePort) {
+  EXPECT_EQ(of(bed.apply({.ecn_np = PrioSet{0x08}}), "ecn_np").outcome, Outcome::in_sync) << "on for all priorities";
+  for (int prio = 0; prio < 8; ++prio) bed.tree.file(ecn("roce_np/enable/" + std::to_string(prio)), "0\n");
+  EXPECT_EQ(of(bed.apply({.ecn_np = PrioSet{0x08}}), "ecn_np").outcome, Outcome::applied);
+  EXPECT_EQ(bed.read().ecn_np, PrioSet{0x08});
+  EXPECT_EQ(of(bed.apply({.ecn_np = PrioSet{}}), "ecn_np").outcome, Outcome::applied);
+  EXPECT_EQ(bed.read().ecn_np, PrioSet{}) << "off is another state than on";
+}
+
 TEST_F(Ofed, ASwitchThatReadsEmptyIsNotKnownAndNotWritten) {
   bed.tree.file(ecn("roce_np/enable/3"), "");
   auto changes = bed.apply({.ecn_rp = PrioSet{0x08}, .ecn_np = PrioSet{0x08}});

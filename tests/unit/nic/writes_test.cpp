@@ -543,12 +543,12 @@ TEST(Rename, APortWithoutAnIndexIsNotWritten) {
 TEST(Rename, OfedsFilesOfAnotherNetdevAreNotWritten) {
   FileBed bed(Personality::mlx5);
   add_ofed_ecn(*bed.files, "eth0");
-  const Qos want{.ecn_np = PrioSet{8}, .cnp_dscp = 50};
+  const Qos want{.ecn_rp = PrioSet{8}, .cnp_dscp = 50};
   // Between the check before the setting and the write.
   bed.tree.file("sys/class/net/eth0/ifindex", "99\n");
   const Changes changes = bed.apply(want);
   EXPECT_EQ(bed.files->changes(), 0u);
-  for (const char* key : {"ecn_np", "cnp_dscp"}) EXPECT_EQ(of(changes, key).code, ENODEV) << text(changes);
+  for (const char* key : {"ecn_rp", "cnp_dscp"}) EXPECT_EQ(of(changes, key).code, ENODEV) << text(changes);
   bed.tree.file("sys/class/net/eth0/ifindex", std::to_string(bed.nic.ifindex) + "\n");
   expect_all(bed.apply(want), {Outcome::applied});
 }

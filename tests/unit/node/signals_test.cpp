@@ -292,11 +292,14 @@ TEST(Signals, FecOfTheLinkIsTakenWhereTheStatisticsHaveNone) {
 
 // Near the limit: from 10 of the 15 symbols that RS(544,514) corrects on, from 5 of the 7 of RS(528,514).
 TEST(Signals, CodeWordsNearTheLimitFollowFromTheHistogram) {
-  const auto rises_of = [](uint32_t last, std::optional<uint32_t> speed = 400'000, FecCode code = FecCode::rs) {
+  const auto rises_of = [](uint32_t last, std::optional<uint32_t> speed = 400'000, FecCode code = FecCode::rs,
+                           uint8_t module = 0, size_t lanes = 0) {
     Port before, now;
     for (Port* each : {&before, &now}) {
       each->fec.emplace().active = code;
+      each->fec->corrected_bits.lanes.resize(lanes);
       each->speed = speed;
+      if (module != 0) each->module.emplace().identifier = module;
     }
     for (uint32_t symbols = 0; symbols <= last; ++symbols) {
       before.fec->histogram.push_back({symbols, symbols, 100});
@@ -309,7 +312,15 @@ TEST(Signals, CodeWordsNearTheLimitFollowFromTheHistogram) {
   EXPECT_EQ(rises_of(7).fec_words_near_limit, 3);
   // bnxt_en has the same 16 bins for each code.
   EXPECT_EQ(rises_of(15, 25'000).fec_words_near_limit, 11) << "RS(528,514)";
-  EXPECT_EQ(rises_of(15, 50'000).fec_words_near_limit, 6) << "RS(544,514)";
+  EXPECT_FALSE(rises_of(15, 50'000).fec_words) << "one lane, or two of 25 Gb/s";
+  EXPECT_FALSE(rises_of(15, 100'000).fec_words) << "one, two or four lanes";
+  EXPECT_EQ(rises_of(15, 200'000).fec_words_near_limit, 6) << "RS(544,514)";
+  EXPECT_EQ(rises_of(15, 100'000, FecCode::rs, 0x11).fec_words_near_limit, 11) << "QSFP28: four lanes, RS(528,514)";
+  EXPECT_EQ(rises_of(15, 100'000, FecCode::rs, 0x03).fec_words_near_limit, 6) << "SFP112: one lane, RS(544,514)";
+  EXPECT_FALSE(rises_of(15, 100'000, FecCode::rs, 0x1e).fec_words) << "QSFP56 takes four lanes of 25 Gb/s, too";
+  // mlx5 counts four lanes on each link, and its histogram ends where the code does.
+  EXPECT_EQ(rises_of(15, 100'000, FecCode::rs, 0, 4).fec_words_near_limit, 6) << "two lanes of 50 Gb/s";
+  EXPECT_EQ(rises_of(7, 100'000, FecCode::rs, 0, 4).fec_words_near_limit, 3);
   EXPECT_EQ(rises_of(15, 50'000, FecCode::llrs).fec_words_near_limit, 11) << "RS(272,258)";
   EXPECT_FALSE(rises_of(15, std::nullopt).fec_words) << "without a link the code is unknown";
   EXPECT_EQ(rises_of(7, std::nullopt).fec_words_near_limit, 3);
@@ -322,7 +333,7 @@ TEST(Signals, CodeWordsNearTheLimitFollowFromTheHistogram) {
   Port slow, fast;
   slow.fec = fast.fec = FecStatus{.active = FecCode::rs};
   slow.fec->histogram = fast.fec->histogram = {{0, 0, 9}, {6, 6, 1000}, {15, 15, 0}};
-  slow.speed = 25'000, fast.speed = 50'000;
+  slow.speed = 25'000, fast.speed = 400'000;
   EXPECT_FALSE(signals_of(fast, slow, 1).fec_words_near_limit) << "the same bins, and another code";
 }
 

@@ -940,6 +940,8 @@ TEST(JobEnv, DevicesThatAContainerWasNotGiven) {
   Healthy node;
   for (Port& port : node.now.ports) port.link_layer = LinkLayer::infiniband;
   node.now.verbs_files = {{"mlx5_0", {"uverbs0", 0666}}, {"mlx5_2", {"uverbs2", 0666}}};
+  EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_IB_HCA==mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1\n")) << "a host";
+  node.now.has_container_processes = true;
   const std::string text = printed_for(node, "nccl");
   EXPECT_TRUE(has(text, "\nNCCL_IB_HCA==mlx5_0:1,mlx5_2:1\n")) << text;
   EXPECT_TRUE(has(text, "not given to this container: mlx5_1:1, mlx5_3:1.")) << text;
@@ -947,6 +949,29 @@ TEST(JobEnv, DevicesThatAContainerWasNotGiven) {
   EXPECT_TRUE(has(pairing, "GPU1: mlx5_") && !has(pairing, "GPU1: mlx5_1 (")) << printed;
   node.now.verbs_files.clear();
   EXPECT_TRUE(has(printed_for(node, "nccl"), "mlx5_1:1")) << "no file could be seen";
+}
+
+TEST(TopoOutput, GpusThatAContainerWasNotGivenHaveNoNic) {
+  Healthy node;
+  const auto pairs = [&] {
+    const std::string text = printed_for(node, "text");
+    return text.substr(0, text.find("Legend:"));
+  };
+  for (Gpu& gpu : node.now.topology.gpus) {
+    gpu.vendor_index.clear();
+    gpu.minor.reset();
+    node.now.platform.functions[gpu.pci].kernel_driver = "nvidia";
+  }
+  node.now.topology.gpus[0].vendor_index = {0};
+  EXPECT_TRUE(has(pairs(), "GPU1: mlx5_1 (")) << pairs();
+  node.now.has_container_processes = true;
+  EXPECT_TRUE(has(pairs(), "GPU0: mlx5_0 (") && !has(pairs(), "GPU1: mlx5_")) << pairs();
+  EXPECT_FALSE(has(pairs(), "shared by")) << pairs();
+  EXPECT_TRUE(has(printed_for(node, "text"), "were not given to this container")) << printed_for(node, "text");
+  node.now.topology.gpus[1].minor = 1;
+  EXPECT_TRUE(has(pairs(), "GPU1: mlx5_1 (")) << "excluded by a parameter of the driver";
+  node.now.topology.gpus[0].vendor_index.clear();
+  EXPECT_TRUE(has(pairs(), "GPU2: mlx5_2 (")) << "the runtime lists none: nothing is known";
 }
 
 // Two GPUs and a card with a port for each below one switch; and one GPU with two NICs.
@@ -958,6 +983,7 @@ TEST(JobEnv, MergeLevelFollowsFromTheCardsAndPlanes) {
   node.now.ports[1].pci = nics[1].pci;
   EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_NET_MERGE_LEVEL=LOC\n")) << printed_for(node, "nccl");
   node.now.verbs_files = {{"mlx5_0", {"uverbs0", 0666}}, {"mlx5_1", {"uverbs1", 0666}}};
+  node.now.has_container_processes = true;
   EXPECT_TRUE(has(printed_for(node, "nccl"), "# NCCL_NET_MERGE_LEVEL is not set"))
       << "which GPUs the container has is unknown: " << printed_for(node, "nccl");
 

@@ -563,6 +563,27 @@ TEST(GpuIdentify, NvidiaInOrderOfAddressesWithoutTheExcluded) {
   EXPECT_EQ(topology.gpus[2].uuid, "GPU-b3");
 }
 
+// CDI gives a container the device files of its GPUs alone, and the folders of all.
+TEST(GpuIdentify, InAContainerTheDeviceFilesCount) {
+  test::Tree tree;
+  unsigned minor = 0;
+  for (const char* bus : {"17", "65", "b3"}) {
+    add_gpu_function(tree, bus, "0x10de", "0x2330");
+    tree.file("proc/driver/nvidia/gpus/0000:" + std::string(bus) + ":00.0/information",
+              "Model: H100\nDevice Minor: " + std::to_string(minor++) + "\n");
+  }
+  tree.file("proc/1/comm", "sleep\n");
+  EXPECT_EQ(test::topology_of(tree).gpus[2].vendor_index, std::vector<unsigned>{2}) << "no device file is known";
+  tree.file("dev/nvidia1", "").file("dev/nvidiactl", "");
+  const Topology topology = test::topology_of(tree);
+  EXPECT_TRUE(topology.gpus[0].vendor_index.empty() && topology.gpus[2].vendor_index.empty());
+  EXPECT_EQ(topology.gpus[1].vendor_index, std::vector<unsigned>{0});
+  EXPECT_FALSE(topology.gpus[0].minor);
+  EXPECT_EQ(topology.gpus[0].model, "H100");
+  tree.file("proc/1/comm", "systemd\n");
+  EXPECT_EQ(test::topology_of(tree).gpus[0].minor, 0u) << "a host, whose files a driver may make late";
+}
+
 TEST(GpuIdentify, AmdPartitionsAreSeveralNodesOfOneFunction) {
   test::Tree tree;
   const std::string folder = add_gpu_function(tree, "0c", "0x1002", "0x74a1");
