@@ -73,7 +73,7 @@ bool lacks_device_file(const Node& node, const Port& port) {
 }
 
 bool belongs_elsewhere(const Node& node, const Port& port) {
-  if (!is_roce(port)) return lacks_device_file(node, port) && is_container(node);
+  if (!is_roce(port)) return lacks_device_file(node, port);
   return is_netdev_elsewhere(node, port) &&
          std::ranges::none_of(port.gids, [&](const Gid& gid) { return is_here(node, port, gid); });
 }
