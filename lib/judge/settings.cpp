@@ -127,8 +127,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   if (change.outcome == Outcome::pending) {  // what keeps it from being written today is the mode
     std::string why = change.detail;
     if (why.empty()) why = "it interrupts traffic, and a process uses the port";
-    finding.meaning =
-        meaning_on(port, setting_of(change.setting)) + " In enforce mode its write would wait: " + why + ".";
+    finding.meaning = setting_of(change.setting).meaning() + " In enforce mode its write would wait: " + why + ".";
   }
   return audited(std::move(finding));
 }
