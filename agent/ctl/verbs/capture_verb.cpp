@@ -136,7 +136,11 @@ int run_capture(const Options& options, Output& output) {
   if (!site) return fail(output, kFailure, "capture: " + site.error().text());
   if (!options.with_addresses) site->files.shown_host = host_pseudonym(site->files.host);
   auto reduced = keep_used(*tape, site->files);
-  if (!options.with_addresses) reduced = anonymize(*tape, std::move(reduced));
+  if (!options.with_addresses) {
+    auto hidden = anonymize(*tape, std::move(reduced));
+    if (!hidden) return fail(output, kFailure, "capture: " + hidden.error().text() + "; nothing was written");
+    reduced = std::move(*hidden);
+  }
   const auto refused = refused_readings(*tape);
   const auto written = write_capture(*tape, about_text(site->hostname, options, reduced, refused), directory);
   if (!written) return fail(output, kFailure, "capture: " + written.error().text() + "; nothing was written");

@@ -403,6 +403,8 @@ class Anonymizer {
     return pseudonyms_.in_bytes(what);
   }
 
+  [[nodiscard]] size_t size() const { return pseudonyms_.size(); }
+
   // Whether the names and texts in the file are those of devices and drivers.
   static bool is_of_kernel(const std::string& path) { return path.starts_with("sys/") || path.starts_with("proc/"); }
 
@@ -654,7 +656,7 @@ std::string host_pseudonym(std::string_view hostname) {
   return out;
 }
 
-std::vector<std::string> anonymize(Tape& tape, std::vector<std::string> names) {
+Result<std::vector<std::string>> anonymize(Tape& tape, std::vector<std::string> names, size_t most) {
   Anonymizer anonymizer(tape);
   // Two passes, because values that are found late also occur in earlier answers.
   for (const bool learnt : {false, true}) {
@@ -670,6 +672,9 @@ std::vector<std::string> anonymize(Tape& tape, std::vector<std::string> names) {
         }
         std::vector<std::string> parts;
         for (const std::string& part : *answer) parts.push_back(anonymizer.part(ask, what, part));
+        if (anonymizer.size() > most)
+          return error(EFBIG, "more than " + std::to_string(most) +
+                                  " MAC addresses, GUIDs and serial numbers; --with-addresses keeps them");
         answers[named].emplace(sample, std::move(parts));
       }
     }

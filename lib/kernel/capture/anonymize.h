@@ -25,6 +25,8 @@ class Pseudonyms {
   // Replaces every known value inside other bytes: as bytes in either order, or as digits without separators (interface
   // names: "enx0c42a1b2c3d4").
   [[nodiscard]] std::string in_bytes(std::string bytes) const;
+  // The number of different values that have been replaced.
+  [[nodiscard]] size_t size() const { return macs_.size() + guids_.size() + words_.size(); }
 
  private:
   void learn(std::string from, std::string to);
@@ -43,8 +45,12 @@ std::string without_alias(std::string message);
 // that a device has as well, is replaced where a file names the host; in other texts it may be another word, and stays.
 std::string host_pseudonym(std::string_view hostname);
 
+// Each value takes some kilobytes, because it is known in many forms. A node has a few thousand.
+inline constexpr size_t kMostPseudonyms = size_t{1} << 16;
+
 // Anonymizes the whole recording: questions, answers, links, places. Returns `names`, which are files of the recording,
-// anonymized as well.
-std::vector<std::string> anonymize(Tape& tape, std::vector<std::string> names = {});
+// anonymized as well. EFBIG: there are more than `most` values.
+Result<std::vector<std::string>> anonymize(Tape& tape, std::vector<std::string> names = {},
+                                           size_t most = kMostPseudonyms);
 
 }  // namespace fabric

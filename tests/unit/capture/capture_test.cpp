@@ -519,6 +519,18 @@ TEST(CaptureDisguise, ManyAddressesOfOneVendor) {
   EXPECT_LT(many, 8 * few) << few << " s";
 }
 
+TEST(CaptureDisguise, TooManyAddressesAreSaid) {
+  const std::string text = "0c:42:a1:5e:77:9d 0c:42:a1:5e:77:9e 0c42:a103:005e:779d\n0c42:a103:0000:0001";  // three
+  for (const size_t most : {3, 2}) {
+    Tape tape;
+    tape.note(Ask::read, "sys/x", std::vector{text});
+    const auto done = anonymize(tape, {}, most);
+    EXPECT_EQ(done.ok(), most == 3);
+    if (!done) EXPECT_EQ(done.error().code, EFBIG);
+    if (!done) EXPECT_TRUE(has(done.error().text(), "more than 2 MAC addresses")) << done.error().text();
+  }
+}
+
 // A virtual machine's card: too few bytes to be looked for in others, so it is known by its place.
 TEST(CaptureDisguise, AddressesByTheirPlaceInNetlink) {
   constexpr std::string_view kShort("\x02\xfa\xb0\0\0\1", 6),
@@ -536,7 +548,7 @@ TEST(CaptureDisguise, AddressesByTheirPlaceInNetlink) {
                                          message(RTM_NEWNEIGH, sizeof(ndmsg), NDA_DST, kLocal),
                                          message(RTM_NEWADDR, sizeof(ifaddrmsg), IFA_CACHEINFO, kLocal)};
   tape.note(Ask::route, "1234", replies);
-  anonymize(tape);
+  (void)anonymize(tape);
   const auto hidden = tape.answers.begin()->second.begin()->second.value();
   ASSERT_EQ(hidden.size(), replies.size());
   for (size_t i = 0; i < replies.size(); ++i) {
@@ -592,7 +604,7 @@ TEST(CaptureDisguise, AddressesOfOtherMachines) {
     const std::string reply = std::string(reinterpret_cast<const char*>(&type), sizeof type) + payload(out);
     Tape tape;
     tape.note(Ask::route, "1234", std::vector{reply});
-    anonymize(tape);
+    (void)anonymize(tape);
     const std::string hidden = tape.answers.begin()->second.begin()->second.value().front();
     EXPECT_EQ(hidden.size(), reply.size()) << what;
     EXPECT_EQ(hidden.find(kSwitch.substr(3)), std::string::npos) << what;
@@ -604,7 +616,7 @@ TEST(CaptureDisguise, AddressesOfOtherMachines) {
                             payload(link(IFLA_INFO_KIND, "vlan", IFLA_INFO_DATA, IFLA_BR_ROOT_ID, bridge));
   Tape tape;
   tape.note(Ask::route, "1234", std::vector{other});
-  anonymize(tape);
+  (void)anonymize(tape);
   EXPECT_EQ(tape.answers.begin()->second.begin()->second.value().front(), other);
 }
 
@@ -622,7 +634,7 @@ TEST(CaptureDisguise, AddressesOfVirtualFunctions) {
   reply.append(reinterpret_cast<const char*>(out.data().data()), out.data().size());
   Tape tape;
   tape.note(Ask::route, "1234", std::vector{reply});
-  anonymize(tape);
+  (void)anonymize(tape);
   const std::string hidden = tape.answers.begin()->second.begin()->second.value().front();
   ASSERT_EQ(hidden.size(), reply.size());
   const auto has_bytes = [&](const void* from, size_t size) {
@@ -642,7 +654,7 @@ TEST(CaptureDisguise, AddressesOfVirtualFunctions) {
   std::memcpy(reply.data() + kList, &overflowed, sizeof overflowed);
   Tape long_list;
   long_list.note(Ask::route, "1234", std::vector{reply});
-  anonymize(long_list);
+  (void)anonymize(long_list);
   const std::string all_hidden = long_list.answers.begin()->second.begin()->second.value().front();
   EXPECT_EQ(all_hidden.find(std::string(reinterpret_cast<const char*>(ipoib.mac + 12), 8)), std::string::npos);
 }
@@ -654,7 +666,7 @@ TEST(CaptureDisguise, TheNameOfTheMachine) {
     tape.note(Ask::list, "sys/class/net", std::vector{netdev});
     tape.note(Ask::read, "sys/class/net/" + netdev + "/x", std::vector{text});
     tape.note(Ask::read, "etc/some.conf", std::vector{text});
-    anonymize(tape);
+    (void)anonymize(tape);
     EXPECT_EQ((*tape.find(Ask::read, "sys/class/net/" + netdev + "/x"))->front(), text) << "of the kernel";
     return (*tape.find(Ask::read, "etc/some.conf"))->front();
   };
@@ -684,7 +696,7 @@ TEST(CaptureDisguise, FilesThatNameTheHostNeverDiscloseIt) {
               std::vector{"match = { netdev = \"eth5\" }\nmy-host = \"a\"\n[cabling]\nhost = \"" + hostname +
                           "\"\nfile = \"b\"\n# \ncabling = { \"host\"='" + hostname + "' }\nhost = \"\"\nhost = \"" +
                           hostname});
-    anonymize(tape);
+    (void)anonymize(tape);
     const std::string to = host_pseudonym(hostname);
     for (const std::string& file : files) EXPECT_EQ((*tape.find(Ask::read, file))->front(), to + "\n") << file;
     EXPECT_EQ((*tape.find(Ask::read, "etc/fabric-agent/conf.d/1.toml"))->front(),
@@ -706,7 +718,7 @@ TEST(CaptureNamespace, LinksAreTheSame) {
   std::ifstream file("/sys/class/net/veth0/address");
   std::string mac;
   file >> mac;
-  anonymize(*tape);
+  (void)anonymize(*tape);
   Tree out;
   const auto written = write_capture(*tape, "about\n", out.path() + "/capture");
   ASSERT_TRUE(written) << written.error().text();
