@@ -358,7 +358,7 @@ class PortPass {
     }
     for (const WantedSetting& other : rows_) {
       const std::string why = failure_of(other);
-      // What waits for another setting does not hold that one.
+      // A setting that waits for another one does not hold that one.
       const bool may_come = other.progress == Progress::blocked && other.blocker.outcome != Outcome::conflict &&
                             (other.blocker.outcome != Outcome::pending || other.blocker.waits_for);
       if (!why.empty() && !may_come && other.setting->traffic == TrafficPart::classifies && differs(other.setting->id))
