@@ -171,6 +171,13 @@ std::optional<PatternDoubt> driver_doubt(const std::string& pattern) {
     if (const std::string name(module.name); glob_match(same, name))
       return PatternDoubt{name + " drives RDMA devices, and an entry matches by the driver of the netdev",
                           {module.functions.begin(), module.functions.end()}};
+  // drivers/infiniband/core/Makefile and ulp/ipoib/Makefile, Linux 6.12
+  constexpr std::string_view kCore[] = {"ib_core",  "ib_cm", "ib_uverbs", "ib_umad",
+                                        "ib_ipoib", "iw_cm", "rdma_cm",   "rdma_ucm"};
+  for (const std::string_view module : kCore)
+    if (const std::string name(module); glob_match(same, name))
+      return PatternDoubt{name +
+                          " is a module for the NICs of all vendors, and an entry matches by the driver of the netdev"};
   for (const NicVendor& vendor : nic_vendors())
     if (const std::string name(vendor.name); glob_match(pattern, name))
       return PatternDoubt{name + " is a vendor; the driver of its NICs counts", {std::string(vendor.driver)}};

@@ -972,6 +972,7 @@ TEST(Correction, OfWhatAnEntryMatches) {
            {"driver = \"mlx5_ib\"", "; write driver = \"mlx5_core\""},
            {"driver = \"irdma\"", "; write driver = [\"ice\", \"i40e\"]"},
            {"driver = \"i40iw\"", "; write driver = \"i40e\""},
+           {"driver = \"ib_core\"", "a module for the NICs of all vendors"},
            {"driver = \"marvell\"", "; write driver = \"qede\""},
            {"driver = \"mlx5_0\"", "; write rdma = \"mlx5_0\""},
            {"rdma = \"ens1f0np0\"", "; write netdev = \"ens1f0np0\""},
