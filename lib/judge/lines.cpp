@@ -118,6 +118,15 @@ const LineMessage kNoError{
     "",
     ""};
 
+const LineMessage kWarning{
+    "unknown-warning",
+    FaultLocation::unknown,
+    "",
+    "No rule knows the line. Its level marks it as a warning or an error of the program; its words name no fault. Look "
+    "at the lines of the same program before and after it.",
+    "",
+    ""};
+
 const std::vector<LineMessage>& messages() {
   static const std::vector<LineMessage> all = [] {
     std::vector<LineMessage> out;

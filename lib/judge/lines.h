@@ -100,8 +100,8 @@ size_t program_of(std::string_view line);
 // The message that the line is; nullptr if it is unknown. Time is linear in the length of the line.
 const LineMessage* recognize(const LogLine& line);
 
-// The answers to a log of one line that no rule knows: one that is marked as information, and one that is not marked as
-// an error. Without `next`, not in messages().
-extern const LineMessage kInformation, kNoError;
+// The answers to a log of one line that no rule knows: one that is marked as information, one that is not marked as an
+// error, and one whose level only marks it as a warning or an error. Without `next`, not in messages().
+extern const LineMessage kInformation, kNoError, kWarning;
 
 }  // namespace fabric::lines

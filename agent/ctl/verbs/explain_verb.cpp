@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // explain: checks and rules by ID, error lines of jobs and of the kernel, and whole logs.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <limits>
@@ -80,6 +81,21 @@ std::string with_names(std::string_view text, Value&& value) {
   return out.append(text);
 }
 
+// The commands, without those of the program that printed the line ("rdma: Failed to ..."): it was just run.
+std::string without_printer(std::string_view commands, std::string_view line) {
+  constexpr std::string_view kSeparator = "; ";
+  line = trim(line);
+  const std::string_view printer = line.substr(0, line.find(": "));
+  std::string out;
+  for (size_t at = 0; at < commands.size();) {
+    const size_t end = std::min(commands.find(kSeparator, at), commands.size());
+    const std::string_view command = commands.substr(at, end - at);
+    if (command.substr(0, command.find(' ')) != printer) append_item(out, std::string(command), kSeparator);
+    at = end + kSeparator.size();
+  }
+  return out;
+}
+
 // The message's next step with the names of the peer and of the first port; unknown names are placeholders in capitals.
 // {port} is empty without a port: the command is then about every port.
 std::string next_step(const Found& found) {
@@ -93,7 +109,7 @@ std::string next_step(const Found& found) {
   } else if (!found.pci.empty()) {
     values["pci"] = found.pci.front().text;
   }
-  const std::string step = with_names(found.message->next, [&](std::string_view name) {
+  const std::string step = with_names(without_printer(found.message->next, found.line), [&](std::string_view name) {
     const std::string& value = values[name];
     if (value.empty() && name != "port") return upper(name);
     return value;
@@ -260,6 +276,8 @@ std::string found_text(const Found& found, const NodeState& state, const Output&
     std::string follows =
         std::string(relation) + lines_text(each.first, each.count) + ", " + std::string(each.message->id);
     if (!each.codes.empty()) follows += " (" + counted_text(each.codes) + ")";
+    if (!each.peers.empty())
+      follows += ", of " + std::string(each.peers.size() > 1 ? "peers " : "peer ") + counted_text(each.peers);
     paragraphs.push_back(follows + ": " + clean_text(each.line));
   }
   if (message != nullptr && !message->next.empty()) {
@@ -291,6 +309,7 @@ Json found_json(const Found& found, const NodeState& state) {
     consequences.push_back({{"id", each.message->id},
                             {"meaning", meaning_of(found, each.message, state)},
                             {"codes", counted_json(each.codes, "code")},
+                            {"peers", counted_json(each.peers, "peer")},
                             {"line", clean_text(each.line)},
                             {"first_line", each.first},
                             {"count", each.count}});
@@ -430,6 +449,8 @@ int explain_ids(const Options& options, Output& output) {
   for (const std::string& id : options.arguments) {
     const Rule* found = find_rule(id);
     if (found == nullptr) {
+      if (std::error_code none; std::filesystem::is_regular_file(id, none))
+        return fail(output, kUsage, "'" + id + "' is a file: fabric-agentctl explain --log " + id);
       std::vector<std::string_view> known;
       for (const Rule& rule : rules()) known.push_back(rule.id);
       return fail(output, kUsage, "unknown check, setting or rule '" + id + "'" + suggestion(id, known, "explain"));

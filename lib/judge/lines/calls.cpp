@@ -44,6 +44,11 @@ constexpr LineMessage kCallRows[] = {
        "already (a region that was not freed, or one that is registered twice), or that the provider does not accept "
        "(FI_MR_PROV_KEY). No limit of memory and no device is at fault.",
        "fi_info -v | grep mr_mode", "fi_mr(3)"),
+    of(Call::registration, "ERANGE|EOVERFLOW|EMSGSIZE|E2BIG", "registration-size", host,
+       "The memory region is larger than the NIC or its driver can register in one piece, or lies outside of the "
+       "addresses that they reach. Let the program register smaller pieces, and compare its size with max_mr_size; "
+       "update the driver if the size is within it.",
+       "ibv_devinfo -v -d {rdma} | grep max_mr_size", kVerbs),
     of(Call::registration, "EIO|EPERM|EACCES", "registration-refused", host,
        "Memory could not be registered for RDMA: a limit (memlock, memory regions, BAR of the GPU), no peer memory "
        "module for GPU memory, or a container without IPC_LOCK.",

@@ -250,6 +250,9 @@ void read_completion(Codes& codes, std::string_view line) {
     if (const auto number = number_after(line, "synd ")) add_syndrome(*number);
   if (line.find("vendor syndrome ") != std::string_view::npos)
     if (const auto number = number_after(line, "syndrome ")) add_syndrome(*number);
+  // "syndrome=0x5, vendor_err_synd=0xf9" of DOCA GPUNetIO.
+  if (line.find("vendor_err_synd=") != std::string_view::npos)
+    if (const auto number = number_after(line, "syndrome=")) add_syndrome(*number);
   if (const auto row = last_row_of_cqe(line)) {
     const unsigned errors = (*row)[1], queue = (*row)[2] & 0xffffff;
     if (errors != 0 && add_syndrome(errors & 0xff)) {
@@ -261,9 +264,9 @@ void read_completion(Codes& codes, std::string_view line) {
     if (const NicError* known = add_ionic_status(codes, *number); known != nullptr && codes.status == 0)
       codes.status = known->status;
   if (codes.status != 0) codes.texts.insert(codes.texts.begin(), completion_status_text(codes.status));
-  constexpr std::string_view kVendor[] = {"vendor err ", "vendor_err=",   "vendor_err ", "vendor_err: ",
-                                          "vendor_err:", "vendor error ", " vend ",      "vendor syndrome ",
-                                          "syndrom ",    "vendor_err("};
+  constexpr std::string_view kVendor[] = {
+      "vendor err ", "vendor_err=",      "vendor_err ", "vendor_err: ", "vendor_err:",     "vendor error ",
+      " vend ",      "vendor syndrome ", "syndrom ",    "vendor_err(",  "vendor_err_synd="};
   if (const auto number = number_after_any(line, kVendor)) {
     const bool is_of_ionic = line.find("ionic") != std::string_view::npos;
     if (!is_of_ionic || add_ionic_status(codes, *number) == nullptr) add_vendor(codes, *number);
@@ -619,7 +622,39 @@ constexpr Name kAdminQueueStatuses[] = {
     {7, "E2BIG"},     {8, "EAGAIN"},    {9, "ENOMEM"},  {10, "EACCES"}, {11, "EFAULT"}, {12, "EBUSY"},
     {13, "EEXIST"},   {14, "EINVAL"},   {15, "ENOTTY"}, {16, "ENOSPC"}, {17, "ENOSYS"}, {18, "ERANGE"},
     {19, "EFLUSHED"}, {20, "BAD_ADDR"}, {21, "EMODE"},  {22, "EFBIG"}};
+// UCX src/ucs/type/status.h.
+constexpr Name kUcxStatuses[] = {{1, "NO_MESSAGE"},
+                                 {2, "NO_RESOURCE"},
+                                 {3, "IO_ERROR"},
+                                 {4, "NO_MEMORY"},
+                                 {5, "INVALID_PARAM"},
+                                 {6, "UNREACHABLE: no transport reaches the peer"},
+                                 {7, "INVALID_ADDR"},
+                                 {8, "NOT_IMPLEMENTED"},
+                                 {9, "MESSAGE_TRUNCATED"},
+                                 {10, "NO_PROGRESS"},
+                                 {11, "BUFFER_TOO_SMALL"},
+                                 {12, "NO_ELEM"},
+                                 {13, "SOME_CONNECTS_FAILED"},
+                                 {14, "NO_DEVICE"},
+                                 {15, "BUSY"},
+                                 {16, "CANCELED: after another error"},
+                                 {17, "SHMEM_SEGMENT"},
+                                 {18, "ALREADY_EXISTS"},
+                                 {19, "OUT_OF_RANGE"},
+                                 {20, "TIMED_OUT"},
+                                 {21, "EXCEEDS_LIMIT"},
+                                 {22, "UNSUPPORTED"},
+                                 {23, "REJECTED: by the peer"},
+                                 {24, "NOT_CONNECTED"},
+                                 {25, "CONNECTION_RESET: the peer closed the connection"},
+                                 {80, "ENDPOINT_TIMEOUT: the peer did not answer"}};
 constexpr NumberSpace kNumberSpaces[] = {
+    {"Endpoint timeout (-|remote peer (-|Destination is unreachable (-|Input/output error (-3)|Out of memory "
+     "(-4)|Invalid parameter (-5)|^ucp_put|^ucp_get|^ucp_ep_|^ucp_tag|^ucp_am_|^ucp_worker_|^ucp_request|^ucp_mem_|"
+     "^uct_ep_",
+     "(|status |status: |status=|status = |failed: |returned |error: |error |ret=|ret ", "UCS_ERR_", "-", kUcxStatuses,
+     true},
     {"cuFile|cufile|CUFILE|cufio", "err=|err: |err |error: |error=|error |status=|status |code |(", "CU_FILE_", "",
      kCuFileErrors, true},
     {"aq_err ", "aq_err ", "AQ_RC_", "", kAdminQueueStatuses, true},

@@ -48,9 +48,9 @@ enum class Aer : uint8_t { none, corrected, uncorrected, surprise_down };
 //   statuses), drivers/infiniband/hw/bnxt_re/roce_hsi.h (CMDQ opcodes), drivers/infiniband/hw/efa/efa_admin_defs.h,
 //   efa_io_defs.h, drivers/pci/pcie/aer.c; libfabric include/rdma/fi_errno.h; NVIDIA open-gpu-kernel-modules nverror.h,
 //   nvstatuscodes.h; Linux include/linux/errno.h, include/linux/avf/virtchnl.h, include/net/mana/gdma.h; Microsoft
-//   ntstatus.h; DCGM dcgm_structs.h, OpenPMIx pmix_common.h, NVML nvml.h, CANN hccl_types.h; DOCA doca_error.h; NVSHMEM
-//   nvshmemx_error.h; CUDA driver_types.h; cuFile cufile.h; Linux include/scsi/iscsi_if.h; SAI saistatus.h; GASNet
-//   ibv-conduit; Intel irdma user.h; errnos, signals and their names by libc.
+//   ntstatus.h; DCGM dcgm_structs.h, OpenPMIx pmix_common.h, NVML nvml.h, CANN hccl_types.h; DOCA doca_error.h; UCX
+//   ucs/type/status.h; NVSHMEM nvshmemx_error.h; CUDA driver_types.h; cuFile cufile.h; Linux include/scsi/iscsi_if.h;
+//   SAI saistatus.h; GASNet ibv-conduit; Intel irdma user.h; errnos, signals and their names by libc.
 struct Codes {
   unsigned status = 0;           // enum ibv_wc_status of a failed work completion; 0: none
   unsigned xid = 0;              // of NVIDIA's GPU driver; 0: none

@@ -171,12 +171,13 @@ constexpr LineMessage kRows[] = {
         "DOCA line before it has the syndrome or the errno.",
         "journalctl -k -g mlx5; ibv_devinfo -d {rdma} | grep fw_ver; dpkg -l | grep -i doca", kDoca),
     marked(
-        "doca-other", unknown, "[DOCA][ERR]|[DOCA][CRT]|DOCA exception|^DOCA_ERROR_", "",
+        "doca-other", unknown,
+        "[DOCA][ERR]|[DOCA][CRT]|DOCA exception|^DOCA_ERROR_|^doca_verbs|^doca_gpunetio|^doca_gpu_|^doca_eth", "",
         "A program that uses DOCA, NVIDIA's library for its NICs and DPUs. Usual causes: a device or representor that "
         "the process or container was not given, too few huge pages, a firmware or driver that is older than this DOCA "
         "needs, or a peer that ended. DOCA_ERROR_... names the kind of error; the first DOCA line of the process has "
         "the part that failed.",
-        "ls -l /dev/infiniband; ibv_devinfo -d {rdma} | grep fw_ver; dpkg -l | grep -i doca", kDoca),
+        "ls -l /dev/infiniband; ibv_devinfo -d {rdma} | grep fw_ver; dpkg -l | grep -i doca", kDoca, Printer::library),
 
     // ---- NCCL and RCCL, by the source file.
     marked(
@@ -860,8 +861,8 @@ constexpr LineMessage kRows[] = {
     complaining(
         "mooncake-other", unknown,
         "transfer_engine|transfer_task.cpp|master_client|store_py.cpp|pybind_client|real_client|coro_rpc|client.cpp:*"
-        "ransfer|transfer_metadata|mooncake|Mooncake|master_service|multi_transport|tcp_transport|nccl_transport.cpp|"
-        "nvlink_transport|control_plane.cpp|workers.cpp:|endpoint.cpp:|transport_selector.cpp:|buffers.cpp:*egment",
+        "ransfer|transfer_metadata|mooncake|Mooncake|master_service|multi_transport|_transport.cpp:|"
+        "control_plane.cpp|workers.cpp:|endpoint.cpp:|transport_selector.cpp:|buffers.cpp:*egment",
         "",
         "Mooncake's transfer engine or store. Usual causes: a metadata server or master that cannot be reached, a "
         "segment of a peer that ended, memory that is used up, or an error of its transport in the lines before.",

@@ -45,8 +45,7 @@ constexpr Condition kConditions[] = {
      none,
      "falling back|falls back|fall back to|^fallback|proceeding with|retrying|will retry|try again|, skipping|skipping "
      "it|clamped to|clamping to|may be ignored|will be ignored|^ignoring |set to default|using default|use "
-     "default|continue "
-     "without|continuing without|continuing with",
+     "default|continue without|continuing without|continuing with|^set*continuing anyway|test continues",
      {"The message itself says that the program goes on: it tries again, or takes another value or another way, which "
       "the line names. That is no fault by itself. Look at it only if the omitted part is needed, if the job is slow, "
       "or if the line repeats without end."},
@@ -55,6 +54,30 @@ constexpr Condition kConditions[] = {
      {.words = "connect|peer|remote|refused|unreach|timed out|timeout|^link|^tcp|socket|^host "
                "memory|^slow|performance|corrupt|abort|fatal|giving up|gave up|exceeded|not "
                "exist|[failed]|uncorrect|^ecc|^xid|fallen off|hardware"}},
+
+    {"says-affinity",
+     none,
+     "cpu affinity|sched_setaffinity|setaffinity|local cpu set|^cpu mask|bind*to core|bind*to cpu|pin*thread to|"
+     "set_mempolicy|memory policy",
+     {"The message says that the program could not place its threads or its memory on the CPUs or the NUMA node that "
+      "it "
+      "wanted: the container or the job has other CPUs (cpuset), or may not choose (CAP_SYS_NICE). It goes on. "
+      "Harmless for the function; no action if the speed is right."},
+     false,
+     {.words = "cgroup|fatal|abort|kubelet|runc|isolat"}},
+
+    {"says-no-counter",
+     none,
+     "get stats|get*statistic|read*statistic|query*statistic|get*counter|read*counter|query*counter",
+     {"The message says that the device or its driver does not have these statistics. Only their values are missing. "
+      "Harmless; no action."},
+     false,
+     {},
+     Says::other,
+     Complaint::with_errno,
+     {},
+     false,
+     "EOPNOTSUPP|ENOTSUPP"},
 
     // An offload of a netdev. A feature that RDMA needs is worth a look.
     {"says-feature-off",
@@ -210,6 +233,16 @@ constexpr Condition kConditions[] = {
       "Test: getent hosts NAME."},
      true},
 
+    {"says-object-in-use",
+     software,
+     "index already|^id already|^id is already|key already|^tag already|handle already|window already|entry already|"
+     "team*already|communicator already",
+     {"The message says that an object of the program, such as an index, a key or a group of ranks, was made twice, or "
+      "the former one was not destroyed: calls of the program or of the library above in the wrong order. No device, "
+      "port or other process is at fault."},
+     false,
+     {.words = "address|^port |^pci|connected"}},
+
     {"says-in-use",
      software,
      "address already in use|already in use|already running|already registered|same gpu|same device|doca_error_in_use|"
@@ -246,6 +279,13 @@ constexpr Condition kConditions[] = {
      "remote*do not match|peer*incompatible|mismatch*with peer|mismatch*with remote|peer*different",
      {"The message says that the other end has something else than this host: another link type, number of ports, "
       "version or setting. Compare the two hosts; one of them may have lost a port."}},
+
+    {"says-no-command",
+     host,
+     "command not found",
+     {"The shell found no program of this name: its package is not installed on this host or in the image of the "
+      "container, or its folder is not in PATH. Nothing was run, and nothing is known of what it would have shown."},
+     true},
 
     // A driver at its start, and a service without its program.
     {"says-firmware-file",
@@ -343,19 +383,75 @@ constexpr Condition kConditions[] = {
 
     {"says-slower-link",
      host,
-     "speed*expecting|speed*but expected|speed*instead of|width*expecting|width*but expected|width*instead of|lower "
-     "than "
-     "expected|below the expected|below expected|non-uniform nic",
+     "speed*expecting|speed*but expected|speed*instead of|width*expecting|width*but expected|width*instead of|"
+     "^speed*lower than expected|^speed*below the expected|^speed*below expected|^width*lower than expected|"
+     "^width*below the expected|^width*below expected|^link*lower than expected|^link*below the expected|"
+     "^link*below expected|^lanes*than expected|gt/s*lower than expected|gt/s*below the expected|gt/s*below expected|"
+     "non-uniform nic",
      {"The message says that a part runs at a lower speed or width than the others, or than it was built for: mostly "
       "the PCIe link of the NIC or GPU (slot, riser, a retrained link), else the speed of the port. Compare it with "
       "the same part of another host: fabric-agentctl check --only pcie; lspci -vv shows LnkSta. ",
-      {Work::at_machine, "Reseat the card if only this one is slow."}}},
+      {Work::at_machine, "Reseat the card if only this one is slow."}},
+     true,
+     {.words = "^fan|^clock|^temperature|^voltage|^mtu|^test speed|^download|^disk|^read speed|^write speed"}},
+
+    // A measured result, or any other value: what is slow, or wrong, is not said.
+    {"says-below-expected",
+     unknown,
+     "lower than expected|below the expected|below expected|less than expected",
+     {"The message says that a value is lower than the program expects, and does not say why. If it is a result of a "
+      "test or of a job, compare this host and its ports with others that have the expected one: link speed, PCIe, "
+      "lost packets, the NUMA node (fabric-agentctl check; fabric-agentctl counters). If it is a setting, the line "
+      "names it."}},
+
+    {"says-over-limit",
+     software,
+     "exceeded max|exceeds max|exceed max|exceeds the max|exceed the max|exceeded the max|more than allocated|more "
+     "than "
+     "the allocated|more than the max|more than max|larger than the max|larger than max|greater than the max|greater "
+     "than max|above the maximum|over the maximum|unsupported*depth|unsupported*size|max*vector =|exceeds "
+     "device|exceeds "
+     "the device",
+     {"The message says that the program asks for more than the device, the library or the function has: a number of "
+      "queues, GPUs or entries, a depth, or a size. The line names the value or the limit. Ask for less (an option or "
+      "a variable of the program), or give the function more; the device itself reports no fault."},
+     false,
+     {.words = "retr|attempt|temperature|timeout|^time|power|^rate|thermal|^errors|error count|error rate|open "
+               "files|memlock|locked"}},
+
+    {"says-no-context",
+     software,
+     "no active*cuda context|no cuda context|no*primary context|no current context|without a cuda context|no*hip "
+     "context",
+     {"The message says that the program called a library before it chose a GPU and made its context (CUDA, HIP), so "
+      "that memory or network functions of the GPU are not available there. Let the program choose its GPU first "
+      "(cudaSetDevice, and a call that makes the context); a variable that the line names may help meanwhile."}},
 
     {"says-slots",
      software,
      "not enough slots|slots available|more processes than|more ranks than|oversubscrib",
      {"The message says that the launcher was asked for more processes than the hosts of the job have slots. Compare "
       "the number of processes with the allocation and the host file."}},
+    {"says-threads",
+     host,
+     "fail*create*thread|unable*create*thread|could not create*thread|cannot create*thread|can't "
+     "create*thread|couldn't "
+     "create*thread|creating*thread*fail|create*thread*fail|fail*start*thread|start new thread|cannot start*thread|"
+     "fail*spawn*thread|thread creation failed|pthread_create",
+     {"The message says that the process could not start another thread: a limit of processes and threads is reached "
+      "(ulimit -u, pids.max of the cgroup of the container or job, kernel.threads-max), or memory is used up. Raise "
+      "the limit, or find the process that has the threads."},
+     false,
+     {.words = "thread-safe|thread safe|thread level|threadpool_size"}},
+
+    {"says-limit-fixed",
+     host,
+     "cannot modify limit|can't modify limit|setrlimit",
+     {"The message says that a process may not raise a limit of its own, such as that of locked memory (ulimit -l), "
+      "over the hard limit: it goes on with the lower one, and registration of RDMA memory fails later. Raise it where "
+      "the process is started: LimitMEMLOCK=infinity in the unit (slurmd, sshd, containerd), --ulimit memlock=-1 of "
+      "the container, limits.conf for logins."}},
+
     {"says-used-up",
      host,
      "out of memory|cannot allocate|can't allocate|could not allocate|failed to allocate|failed to alloc |couldn't "
@@ -474,7 +570,8 @@ constexpr Condition kConditions[] = {
      "cannot be used together|cannot be combined|can't be combined|only supported with|only supported for|"
      "supported only for|supported only with|is only supported|are only supported|not supported with|"
      "not supported in *mode|must be enabled|unknown connection type|unsupported transport|conflicts with|"
-     "please select|please set|please specify|please check your|invalid value|invalid option|invalid configuration|"
+     "you have chosen|you chose|please select|please set|please specify|please check your|invalid value|invalid "
+     "option|invalid configuration|"
      "invalid parameter|illegal value|bad value|unknown option|unknown argument|unknown parameter|unrecognized|"
      "must be set|must be specified|must be a|must be one of|is not a valid|is not valid|not a valid|missing required|"
      "environment variable is|environment variable*not set|environment variable*invalid|wrong environment variable|"
@@ -505,7 +602,9 @@ constexpr Condition kConditions[] = {
      "application*requested*not support|application*used*not support|application*asked*not support|user "
      "requested*not support|requested*but*does not support|requested*but*not supported|requested*but*doesn't "
      "support|required, but*^plugin*not support|required, but*^provider*not support|required, but*^library*not "
-     "support|communicator does not support",
+     "support|communicator does not support|^fi_* is not supported|flag*not supported|unsupported "
+     "flag|unsupported*flags|"
+     "unsupported attribute|in init attr",
      {"The message says that the program, or a variable of its environment, asks for something that this device, "
       "plugin or library does not offer. Remove the request, or use a device, plugin or release that has it; the "
       "device itself reports no fault."}},
@@ -519,6 +618,19 @@ constexpr Condition kConditions[] = {
       "shows who has the port; end that process or use another port."},
      false,
      {.words = "unix|.sock"}},
+    {"says-not-reset",
+     host,
+     "fail*fw reset|failed to reset|reset failed|unable to reset|could not reset|cannot reset|cannot be reset|reset "
+     "was "
+     "unsuccessful|reset*not successful",
+     {"The message says that a device or its firmware could not be reset: it stays as it was, mostly unusable. The "
+      "lines before this one have the reason for the reset. ",
+      {Work::ends_jobs, "Reload its driver; "},
+      {Work::in_machine, "power-cycle the node if that does not help, "},
+      "and update its firmware."},
+     false,
+     {.words = "connection|counter|statistic|inform|notify|^qp|queue pair|password|endpoint|stats|job|state"}},
+
     {"says-interrupts",
      host,
      "enable msi|setup irq|setup remaining irq|setup msi|set up msi|set up irq|re-start irq|restart irq|allocate "
@@ -554,6 +666,15 @@ constexpr Condition kConditions[] = {
       "order, or a peer that left; the line reports no fault of a device. Look at earlier errors of this process."},
      false,
      {.words = "connection for * sec|connection for * min|connection for * ms"}},  // a time
+
+    {"says-no-path",
+     network,
+     "find*reachable|no reachable interface|reachable pairing|no common subnet|no common network|no shared subnet|no "
+     "shared network",
+     {"The message says that no address of this host and of the other end reach each other: the program took "
+      "interfaces of other subnets, or of containers and virtual machines (docker0, virbr0), or there is no route. "
+      "Name the interface of the network that all hosts have (btl_tcp_if_include, NCCL_SOCKET_IFNAME, "
+      "UCX_NET_DEVICES); ip route get ADDRESS."}},
 
     {"says-absent",
      host,
@@ -721,7 +842,8 @@ constexpr FailedStep kSteps[] = {
        "program, or a variable or name in another form. The line reports no error of the network or of a device."}}},
     {"^open|^create|creating|creation|^init|initiali|^query|^queried|^bind|binding|^enabl|^map|mapping|^regist|"
      "registration|^alloc|allocat|_alloc|^retriev|^read |^load|^set |^setting|^determin|^discover|^detect|^poll|^arm|"
-     "^re-arm|^request|^notify|^modify|^modif|^set up|^setup|^start|^find|^get |^getting|ibv_create|ibv_query|"
+     "^re-arm|^requesting|to request|n't request|^notify|^modify|^modif|^set up|^setup|^start|^find|^get "
+     "|^getting|ibv_create|ibv_query|mlx5dv_|_devx_|"
      "ibv_alloc|ibv_req|ibv_open|ibv_get|fi_fabric|fi_domain|fi_getinfo|fi_endpoint|fi_mr|fi_cq_open|fi_av|cumem|"
      "^cuda|^cu_|^copying|^build|^construct|^attach|modex send|^publish|^rename|^resize|^listen|^pin "
      "|^export|^import|^add |^adding|^insert",
@@ -733,7 +855,8 @@ constexpr FailedStep kSteps[] = {
        "the container, in reset or gone, a limit (memlock, queue pairs, memory of the GPU), libraries and a driver "
        "that do not fit, or a value that the device does not have. The errno or the line before has the reason."}}},
     {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |"
-     "^get request|transfer|^submit|during rma|^amo|during amo|notification|^credit|completion|_fence|^fence|^quiet|"
+     "^get request|request completed|^gfd|transfer|^submit|during rma|^amo|during "
+     "amo|notification|^credit|completion|_fence|^fence|^quiet|"
      "flow-control",
      {"step-transfers",
       unknown,
@@ -773,6 +896,21 @@ constexpr Condition kInternal{
      "no error of the network or of a device. Usual causes: a call or an argument of the program above, releases of "
      "the two ends or of two libraries that do not fit each other, or an earlier error of this process, after which "
      "its state is not valid: look at its first error."}};
+// An object that the call needs is absent, because it was not made.
+constexpr std::string_view kWithoutObject = "is null|is nullptr|null pointer|null argument";
+constexpr Condition kNoObject{
+    "step-without-object",
+    unknown,
+    "",
+    {"The message says that the library was given an empty pointer in place of an object that it needs: the object was "
+     "not made before. This is a consequence of an earlier error of this process, which its first error line names; "
+     "without one, it is a fault of the program or the library."},
+    false,
+    {},
+    Says::other,
+    Complaint::with_errno,
+    {},
+    true};
 constexpr std::string_view kRefusedWords =
     "request|invalid|not support|unsupported|^already|must |only |cannot be|can't be|cannot change|can't change|cannot "
     "set|can't set|cannot enable|can't enable|not allowed|exceed|out of "
@@ -912,6 +1050,7 @@ const Condition* step_of(const LogLine& line, const LineMessage* component) {
   for (const std::string_view name : kNamesWithVerbs)
     for (size_t at = message.find(name); at != std::string::npos; at = message.find(name, at))
       message.replace(at, name.size(), name.size(), ' ');
+  if (is_open && first_of(message, kWithoutObject) != std::string_view::npos) return &kNoObject;
   if (is_open && first_of(message, kExcludedStates) != std::string_view::npos) return &kInternal;
   const FailedStep* found = nullptr;
   size_t first = std::string_view::npos;
@@ -928,10 +1067,14 @@ const Condition* step_of(const LogLine& line, const LineMessage* component) {
   return is_open || found->condition.is_consequence ? &found->condition : nullptr;
 }
 
+bool names_subject(const LogLine& line) {
+  static const PatternList subjects(kSubjects);
+  return subjects.is_in(line.small, LetterGroups(line.small));
+}
+
 bool is_of_other_program(const LogLine& line) {
-  static const PatternList others(kOtherPrograms), subjects(kSubjects);
-  const LetterGroups groups(line.small);
-  return (others.is_in(line.small, groups) || has_program(line.small)) && !subjects.is_in(line.small, groups);
+  static const PatternList others(kOtherPrograms);
+  return (others.is_in(line.small, LetterGroups(line.small)) || has_program(line.small)) && !names_subject(line);
 }
 
 bool is_of_nic_driver(const LogLine& line) {

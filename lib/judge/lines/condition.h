@@ -83,6 +83,9 @@ const Condition* condition_of_error(const LogLine& line, const LineMessage* comp
 // by its verb; with any cause, if the step is a consequence. nullptr: no step is named.
 const Condition* step_of(const LogLine& line, const LineMessage* component);
 
+// Whether the line names a GPU, a NIC, the network, a job, or a program or driver of one.
+bool names_subject(const LogLine& line);
+
 // Whether the kernel, a service or a tool reports something else than of a GPU, a NIC, the network or a job: a disk, a
 // session, a file. Its words mean other things then.
 bool is_of_other_program(const LogLine& line);

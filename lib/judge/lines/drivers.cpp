@@ -862,9 +862,11 @@ constexpr LineMessage kDriverRows[] = {
       {Work::ends_jobs, "Load the driver again."}},
      "journalctl -k -g {pci}; ethtool -i {netdev}",
      "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
-    {"ice-malicious", software, "Malicious Driver Detection event",
-     "The NIC stopped a queue because of an invalid descriptor: a bug of its driver, or of the user of a virtual "
-     "function.",
+    {"ice-malicious", software, "Malicious Driver Detection event|OICR: MDD event",
+     "The NIC stopped a queue because of an invalid (\"malicious\") descriptor, and its packets are dropped: a bug of "
+     "its "
+     "driver, of the user of a virtual function, or of a program that drives the NIC itself (DPDK, OVS). Update that "
+     "program or driver, and switch off the offload that makes the descriptor (TSO, checksum).",
      "journalctl -k -g 'Malicious Driver'", "Linux ice_main.c, i40e_main.c"},
 
     {"mlx5-vf-link", none, "PCIe link width is x0",

@@ -80,6 +80,26 @@ std::optional<std::string> text_member(const Json& object, const char* key) {
   return out;
 }
 
+constexpr unsigned kWarning = 4;  // of syslog
+
+// Of journald, loggers in JSON, and clouds. The journald driver of container engines gives each line of stderr the
+// level 3, which says nothing.
+Level level_of(const Json& object) {
+  if (object.contains("CONTAINER_ID") || object.contains("CONTAINER_NAME")) return Level::none;
+  if (const auto priority = text_member(object, "PRIORITY"))
+    if (const auto number = parse_number<unsigned>(*priority)) {
+      if (*number <= kWarning) return Level::problem;
+      return text_member(object, "_TRANSPORT") == "kernel" ? Level::information : Level::none;
+    }
+  for (const char* key : {"level", "severity"})
+    if (const auto text = text_member(object, key)) {
+      const std::string small = lower(*text);
+      for (const std::string_view word : {"warn", "err", "crit", "fatal", "alert", "emerg"})
+        if (small.starts_with(word)) return Level::problem;
+    }
+  return Level::none;
+}
+
 std::optional<Unwrapped> read_json(std::string_view line) {
   line = trim(line);
   if (!line.starts_with('{') || !line.ends_with('}')) return std::nullopt;
@@ -91,6 +111,7 @@ std::optional<Unwrapped> read_json(std::string_view line) {
     if (!text) text = text_member(object, key);
   if (!text) return std::nullopt;
   out.text = std::move(*text);
+  out.level = level_of(object);
   // docker splits long lines; only the last part has the newline.
   if (object.contains("log") && object.contains("stream")) out.is_part = !out.text.ends_with('\n');
   while (out.text.ends_with('\n') || out.text.ends_with('\r')) out.text.pop_back();
@@ -101,11 +122,26 @@ std::optional<Unwrapped> read_json(std::string_view line) {
   return out;
 }
 
-// "<3>1 2026-06-12T09:02:55Z node-a kernel - - - text" (RFC 5424) without priority and version; "<3>text" of printk.
-std::string_view without_priority(std::string_view line) {
+// "<3>1 2026-06-12T09:02:55Z node-a kernel - - - text" (RFC 5424) without priority and version; "<3>text" of printk;
+// "kern  :err   : [   12.3] text" of dmesg -x.
+std::string_view without_priority(std::string_view line, Level& level) {
+  constexpr std::string_view kDmesg = "kern  :";
+  if (line.starts_with(kDmesg)) {
+    const size_t end = line.find(" : [");
+    if (end == std::string_view::npos || end > kDmesg.size() + 6) return line;
+    const std::string_view name = trim(line.substr(kDmesg.size(), end - kDmesg.size()));
+    const bool is_lower = name == "notice" || name == "info" || name == "debug";
+    level = is_lower ? Level::information : Level::problem;
+    return line.substr(end + 3);
+  }
   if (!line.starts_with('<')) return line;
   const size_t end = line.find('>');
-  if (end == std::string_view::npos || end > 4 || !parse_number<unsigned>(line.substr(1, end - 1))) return line;
+  if (end == std::string_view::npos || end > 4) return line;
+  const auto priority = parse_number<unsigned>(line.substr(1, end - 1));
+  if (!priority) return line;
+  constexpr unsigned kLevels = 8;  // the rest of the number is the facility; 0 is the kernel
+  if (*priority % kLevels <= kWarning) level = Level::problem;
+  else if (*priority < kLevels) level = Level::information;
   line.remove_prefix(end + 1);
   if (line.starts_with("1 ")) line.remove_prefix(2);
   return line;
@@ -124,7 +160,7 @@ Unwrapped unwrap(std::string_view line) {
     json->is_part = json->is_part || out.is_part;
     out = std::move(*json);
   }
-  out.text = without_colors(without_priority(out.text));
+  out.text = without_colors(without_priority(out.text, out.level));
   return out;
 }
 

@@ -87,6 +87,11 @@ constexpr LineMessage kRows[] = {
      "NUMA node of a device, or an optional part that is absent. Harmless if the program starts; if it ends with "
      "\"Cannot init memory\", reserve huge pages (vm.nr_hugepages) on the node of the NIC.",
      "grep Huge /proc/meminfo; grep . /sys/devices/system/node/node*/hugepages/*/nr_hugepages", "DPDK lib/eal"},
+    {"mlx5-cpu-set", none, "mlx5: Warning: can not get local cpu set",
+     "Information of the mlx5 library of rdma-core: it cannot read the CPUs next to the NIC in sysfs, as in a "
+     "container, "
+     "and chooses its doorbell without them. Harmless.",
+     "cat /sys/class/infiniband/{rdma}/device/local_cpus", "rdma-core providers/mlx5/mlx5.c mlx5_local_cpu_set()"},
     {"nvshmem-empty-gid", none, "read failed in ib_roce_get_version_num",
      "Information of NVSHMEM: it reads the type of every entry of the GID table, and an empty entry has none (EINVAL). "
      "Harmless.",
@@ -358,6 +363,10 @@ constexpr LineMessage kRows[] = {
     {"smbdirect-success", none, "status='success (0)'|status='success(0)'",
      "Debug output of SMB Direct or another kernel service: an RDMA request has ended with success. Harmless.",
      "rdma resource show", "Linux fs/smb/server/transport_rdma.c"},
+    {"mooncake-no-device", host, "opology discovery complete. Found 0 HCAs",
+     "Mooncake found no RDMA device on this host or in this container, and uses TCP or ends: /dev/infiniband is not in "
+     "the container, the driver is not loaded, or the filter of devices excludes all.",
+     "ls -l /dev/infiniband; ibv_devinfo -l; env | grep -E 'MC_|MOONCAKE'", "Mooncake topology.cpp"},
     {"mooncake-gid-chosen", none, "Find best gid index:|RDMA device*opened|Topology discovery complete",
      "Information of Mooncake: the GID index and the devices that it uses. Harmless; on RoCE the index of a RoCE v2 "
      "GID with the IPv4 address is wanted (MC_GID_INDEX).",

@@ -348,7 +348,7 @@ constexpr LineMessage kLibraryRows[] = {
      "provider also ends if another verbs device is visible and cannot be opened: mount no hostPath of "
      "/dev/infiniband, "
      "which shows those of other drivers (mlx5).",
-     "fi_info -p efa; ls -l /dev/infiniband; cat /sys/class/infiniband_verbs/*/ibdev",
+     "ls -l /dev/infiniband; cat /sys/class/infiniband_verbs/*/ibdev; FI_LOG_LEVEL=warn fi_info -p efa",
      "aws-ofi-nccl src/nccl_ofi_ofiutils.c, libfabric src/fabric.c"},
     {"ofi-no-protocol",
      host,

@@ -127,10 +127,10 @@ bool is_reset_of(const Found& reset, const Found& down) {
   return !netdev.empty() && has_any(down.line, "^" + std::string(netdev.front()) + "$");
 }
 
-// Whether a line that no rule knows reports a problem.
-bool is_error(const LogLine& line, const Condition* condition) {
+// Whether a line that no rule knows reports a problem. is_marked: by its level.
+bool is_error(const LogLine& line, const Condition* condition, bool is_marked) {
   if (line.severity == Severity::informational) return false;
-  return line.severity == Severity::failure || has_any(line.small, "warn|error|exception|errno") ||
+  return is_marked || line.severity == Severity::failure || has_any(line.small, "warn|error|exception|errno") ||
          (condition != nullptr && condition->is_error);
 }
 
@@ -153,6 +153,19 @@ bool is_error_of_complaint(const Condition& condition, const LogLine& line) {
     case Complaint::any: return true;
   }
   return false;
+}
+
+// Whether the line is a frame of a stack, which names functions and libraries, and reports nothing: "#3 0x7f.. in f",
+// "frame #3: f", " 3  /usr/lib/libucs.so.0(f+0x1c) [0x7f..]", "[node:1] [ 3] /lib/libc.so.6(+0x7)[0x7f..]".
+bool is_stack_frame(std::string_view text) {
+  const std::string_view line = trim(text);
+  if (line.starts_with("frame #") || line.starts_with("==== backtrace")) return true;
+  if (line.starts_with('#') && line.size() > 2 && is_digit(line[1]) && line.find(" 0x") < 8) return true;
+  if (!line.ends_with(']')) return false;
+  const size_t address = line.rfind("[0x");
+  if (address == std::string_view::npos || line.find_first_of(" \t", address) != std::string_view::npos) return false;
+  const std::string_view before = trim(line.substr(0, address));
+  return before.ends_with(')') && before.find("+0x") != std::string_view::npos && before.find('/') != before.npos;
 }
 
 // The line without digits and addresses, to count lines that differ by them only.
@@ -179,11 +192,14 @@ void count_other(Found& component, const Found& found) {
 
 // Shows the message with its cause, and no longer by itself.
 void show_with(Found& cause, Found& each) {
-  cause.consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
+  cause.consequences.push_back(
+      {each.message, each.line, each.first, each.count, std::move(each.codes), std::move(each.peers)});
   each.count = 0;
 }
 
 }  // namespace
+
+bool Log::has_problem_mark(const Line& line) { return line.level == Level::problem || has_problem_level(line.text); }
 
 FaultLocation cause_of(const Found& found) {
   if (found.message != nullptr && !found.message->is_component()) return found.message->cause;
@@ -212,7 +228,7 @@ void Log::add(std::string_view raw) {
     part_ += line.text;
     return;
   }
-  Line next{std::exchange(part_, {}) + line.text, line.time, lines_};
+  Line next{std::exchange(part_, {}) + line.text, line.time, lines_, line.level};
   if (next.text.size() > kMaxLine || raw.size() > kMaxRaw) ++cut_;
   if (next.text.size() > kMaxLine) next.text.resize(kMaxLine);
   if (pending_ && pending_->text.size() + next.text.size() < kMaxLine && continues(pending_->text, next.text)) {
@@ -233,12 +249,16 @@ void Log::take(Line line) {
   const LineMessage* message = recognize(read);
   if (message != nullptr && is_step_of_driver(*message, read)) return;
   if (message == nullptr && is_ordinary(read)) return;
+  if ((message == nullptr || message->is_component()) && is_stack_frame(line.text)) return;
   const bool is_known = message != nullptr && !message->is_component();
   const bool is_other = message == nullptr && is_of_other_program(read);
   const Condition* condition = is_known || is_other ? nullptr : with_component(condition_of(read), message);
   if (condition == nullptr && !is_known && !is_other) condition = condition_of_error(read, message);
   if (condition == nullptr && !is_known && !is_other) condition = step_of(read, message);
-  if (message == nullptr && !is_error(read, condition)) return;
+  // A statement explains more than the level of the only line. A journal has warnings of everything.
+  const bool is_marked =
+      lines_ > 1 && (has_problem_level(line.text) || (line.level == Level::problem && names_subject(read)));
+  if (message == nullptr && !is_error(read, condition, is_marked)) return;
   Found found{.message = message,
               .named = names_in(line.text, *node_, *lids_),
               .line = line.text.substr(0, kShownOfLine),
@@ -263,8 +283,10 @@ void Log::take(Line line) {
   if (message != nullptr && message->needs_line_before && last_error_.number != 0) {
     found.before = last_error_.text.substr(0, kShownOfLine);
     found.before_number = last_error_.number;
+    found.wrapped = last_found_;
   }
   last_error_ = line;
+  last_found_ = std::string::npos;
   if (message == nullptr) return add_unknown(line, std::move(found));
 
   ++known_;
@@ -278,9 +300,12 @@ void Log::take(Line line) {
     return each.message == message && each.condition == condition && each.named.ports == found.named.ports;
   });
   if (known == nullptr) {
-    if (found_.size() < kMaxFindings) found_.push_back(std::move(found));
+    if (found_.size() >= kMaxFindings) return;
+    found_.push_back(std::move(found));
+    last_found_ = found_.size() - 1;
     return;
   }
+  last_found_ = static_cast<size_t>(known - found_.data());
   ++known->count;
   // A fatal error is the cause of those that are not, also if it is logged after them: it, and what it names, comes
   // first.
@@ -327,8 +352,8 @@ void Log::add_unknown(const Line& line, Found found) {
 }
 
 void Log::finish() {
-  std::string only_line;  // of a log that has one
-  if (lines_ == 1) only_line = pending_ ? pending_->text : part_;
+  Line only_line;  // of a log that has one
+  if (lines_ == 1) only_line = pending_ ? *pending_ : Line{part_, std::nullopt, 1, Level::none};
   if (!part_.empty()) {
     Line rest{std::exchange(part_, {}), std::nullopt, lines_};
     if (pending_) take(std::move(*std::exchange(pending_, std::nullopt)));
@@ -346,9 +371,10 @@ void Log::finish() {
         each.message = &kResetByHost;
   fold_consequences();
   fold_components();
+  fold_wrapped();
   fold_wrappers();
   std::erase_if(found_, [](const Found& each) { return each.count == 0; });
-  if (found_.empty() && !trim(only_line).empty()) judge_unknown(only_line);
+  if (found_.empty() && !trim(only_line.text).empty()) judge_unknown(only_line);
   sort_by_cause();
 }
 
@@ -367,7 +393,7 @@ void Log::fold_consequences() {
     for (const Counted& address : each.pci) count(cause->pci, address.text);
     // UCX names the peer of a failed request in a line of its own.
     const bool is_path = cause_of(*cause) == FaultLocation::network || cause_of(*cause) == FaultLocation::peer;
-    if (is_path && cause->peers.empty()) cause->peers = each.peers;
+    if (is_path && cause->peers.empty()) cause->peers = std::exchange(each.peers, {});
     show_with(*cause, each);
   }
 }
@@ -391,9 +417,20 @@ void Log::fold_components() {
   }
 }
 
+// A message that refers to the line before it is shown with the component of that line, if its words name the cause.
+void Log::fold_wrapped() {
+  for (Found& each : found_) {
+    if (each.wrapped >= found_.size() || each.count == 0 || each.message->is_component()) continue;
+    Found& cause = found_[each.wrapped];
+    const bool is_component = cause.message != nullptr && cause.message->is_component();
+    if (is_component && cause.count > 0 && cause.condition != nullptr && names_a_cause(cause)) show_with(cause, each);
+  }
+}
+
 // A log of one line that no rule knows: an error that its words explain, else kInformation or kNoError.
-void Log::judge_unknown(const std::string& only_line) {
-  const LogLine line = read_line(only_line);
+void Log::judge_unknown(const Line& only_line) {
+  const std::string& text = only_line.text;
+  const LogLine line = read_line(text);
   const Condition* condition = condition_of(line);
   // A mark of information proves nothing about the value of a setting, or about words that are enough for an error.
   const bool is_open = line.severity == Severity::plain || line.severity == Severity::complaint ||
@@ -402,13 +439,16 @@ void Log::judge_unknown(const std::string& only_line) {
   const bool is_certain = condition != nullptr && is_error_of_complaint(*condition, line);
   const bool has_error = line.severity == Severity::complaint && is_certain && !is_of_other_program(line);
   if (has_error) {
-    found_.push_back({.line = only_line.substr(0, kShownOfLine), .first = 1, .count = 1, .condition = condition});
+    found_.push_back({.line = text.substr(0, kShownOfLine), .first = 1, .count = 1, .condition = condition});
     return;
   }
   if (line.severity > Severity::complaint) return;
-  Found out{.message = is_open ? &kNoError : &kInformation,
-            .line = only_line.substr(0, kShownOfLine),
-            .time = time_of(only_line, now_, uptime_),
+  const LineMessage* answer = is_open ? &kNoError : &kInformation;
+  if (has_problem_mark(only_line)) answer = &kWarning;
+  else if (only_line.level == Level::information && !has_words_of_fault(line)) answer = &kInformation;
+  Found out{.message = answer,
+            .line = text.substr(0, kShownOfLine),
+            .time = only_line.time ? only_line.time : time_of(text, now_, uptime_),
             .first = 1,
             .count = 1,
             .printer = printer_of(line)};

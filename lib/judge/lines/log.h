@@ -11,6 +11,7 @@
 
 #include "judge/lines.h"
 #include "judge/lines/condition.h"
+#include "judge/lines/envelope.h"
 #include "judge/lines/names.h"
 
 namespace fabric::lines {
@@ -26,7 +27,7 @@ struct Consequence {
   const LineMessage* message = nullptr;
   std::string line;             // the first
   size_t first = 0, count = 0;  // number of the first line; number of lines
-  std::vector<Counted> codes;
+  std::vector<Counted> codes, peers;
 };
 
 // Another message of the same component.
@@ -55,6 +56,7 @@ struct Found {
   // The error line before the first one, if the message refers to it.
   std::string before;
   size_t before_number = 0;
+  size_t wrapped = std::string::npos;  // the finding of that line, by its index; npos: none
 };
 
 // The usual cause of the component's errors, if no message is known. If it has several, the one that the words name, or
@@ -84,15 +86,18 @@ class Log {
     std::string text;
     std::optional<int64_t> time;
     size_t number = 0;
+    Level level = Level::none;
   };
 
+  static bool has_problem_mark(const Line& line);
   void take(Line line);
   void add_unknown(const Line& line, Found found);
   // The steps of finish(), in their order.
   void fold_consequences();
   void fold_components();
+  void fold_wrapped();
   void fold_wrappers();
-  void judge_unknown(const std::string& only_line);
+  void judge_unknown(const Line& only_line);
   void sort_by_cause();
 
   const Node* node_;
@@ -104,8 +109,9 @@ class Log {
   Line last_error_;
   std::string release_;  // "NCCL version 2.21.5"
   std::vector<Found> found_;
-  std::vector<std::string> shapes_;  // of the unknown lines
-  std::vector<size_t> near_;         // unknown lines that are shown if a known one follows within kNear lines
+  std::vector<std::string> shapes_;        // of the unknown lines
+  std::vector<size_t> near_;               // unknown lines that are shown if a known one follows within kNear lines
+  size_t last_found_ = std::string::npos;  // index of the finding of last_error_; npos: none
   size_t lines_ = 0, known_ = 0, cut_ = 0, last_known_ = 0;
 };
 

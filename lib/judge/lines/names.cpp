@@ -226,7 +226,7 @@ std::vector<std::string> objects_in(std::string_view line) {
     const std::string numbered = numbered_in(before, small);
     before = small;
     if (word.size() > kMaxWord * 2 || out.size() == kMost) continue;
-    if (is_library) add(out, "the library " + std::string(name));
+    if (is_library) add(out, "the library " + std::string(name.substr(0, name.find_first_of("(+"))));
     else if (word.starts_with("/dev/")) add(out, "the device file " + std::string(word));
     else if (is_path) add(out, "the file " + std::string(word));
     else if (is_module) add(out, "the kernel module " + std::string(word));

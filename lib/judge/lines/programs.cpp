@@ -300,6 +300,10 @@ constexpr LineMessage kProgramRows[] = {
     {"perftest-device", software, "Unable to find the Infiniband/RoCE device|^IB device * not found",
      "The device that was named with -d does not exist here, or the container has no RDMA device (/dev/infiniband).",
      "ibv_devinfo -l; ls -l /dev/infiniband", "perftest src"},
+    {"perftest-name", host, "Problem in resolving basic address and port",
+     "The name or the address of the server, as it was given to the test, cannot be resolved on this host or in this "
+     "container: a wrong name, or no entry in /etc/hosts or the DNS. Give its IP address.",
+     "getent hosts NAME; cat /etc/resolv.conf", "perftest src/perftest_communication.c ethernet_client_connect()"},
     {"perftest-limit", unknown, "result is below bw limit|rate  is below msg_rate limit",
      "The test ran, and its result is below the limit that it was given. Compare it with the speed of the link and of "
      "the PCIe slot; look at the NUMA node, the MTU and lost packets.",
@@ -310,8 +314,9 @@ constexpr LineMessage kProgramRows[] = {
     {"perftest-resources-missing",
      host,
      "Couldn't create IB resources|Failed to create IB resources|Couldn't create rdma resources",
-     "The test could not create its objects: no device or no /dev/infiniband in the container, memlock or IPC_LOCK, or "
-     "another network namespace. The line before it has the step.",
+     "The test could not create its objects: no device or no /dev/infiniband in the container, memlock or IPC_LOCK, "
+     "another network namespace, or an option over a limit of the device (inline size -I, depth -t, --eqn). The line "
+     "before it has the step.",
      "ls -l /dev/infiniband; ulimit -l; rdma system show",
      kPerftest,
      0,

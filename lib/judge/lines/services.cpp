@@ -340,6 +340,10 @@ constexpr LineMessage kRows[] = {
      "vendor of this card for the PSID on its flash: servers of Lenovo, Dell, HPE and others have NICs with a PSID of "
      "their own (OEM).",
      "mstflint -d {pci} query; mlxfwmanager --query", "MFT flint, mstflint"},
+    {"ibstat-no-device", host, "stat of IB device '*No such file|stat of IB device '*No such device",
+     "ibstat finds no RDMA device of this name on this host or in this container: the name is wrong, the device was "
+     "renamed or removed, or it is in another network namespace.",
+     "ls /sys/class/infiniband; rdma link show; rdma system show", "rdma-core infiniband-diags/ibstat.c"},
     {"ibstat-no-width",
      cable,
      "stat of IB device '",

@@ -74,6 +74,11 @@ std::string_view without_supervisor(std::string_view line) {
 }
 }  // namespace
 
+bool has_problem_level(std::string_view line) {
+  const char level = glog_level(line);
+  return level == 'W' || level == 'E' || level == 'F';
+}
+
 Severity severity_of(std::string_view whole) {
   const std::string_view line = without_supervisor(whole);
   const char level = glog_level(line);

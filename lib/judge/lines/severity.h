@@ -16,6 +16,9 @@ enum class Severity : uint8_t {
 };
 
 // line: without_denials() of it.
+// Whether glog, which PyTorch and others use, marks the line as a warning or an error: "W1129 13:04:29.119704".
+bool has_problem_level(std::string_view line);
+
 Severity severity_of(std::string_view line);
 
 // The line without its negated statements ("no error", "0 errors", "errors: 0") and without help that a program prints

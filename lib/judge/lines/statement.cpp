@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/lines/statement.h"
 
+#include <algorithm>
+#include <optional>
 #include <vector>
 
+#include "base/find.h"
+#include "base/parse.h"
 #include "judge/lines/pattern.h"
 
 namespace fabric::lines {
@@ -16,14 +20,18 @@ constexpr std::string_view kDoubtful =
     "fail|error|^err|^not |n't |^no |^down$|^without|^lost|^missing|^slow|degrad|^unable|cannot|disabl|^off$|removed|"
     "timeout|^retry|retries|attempt|^zero|(null)|^none|unknown|^stop|expired|^kill|exit|denied|^drop|exceed|warn|"
     "^hot$|critical|emergenc|alarm|^fault|^never|^neither|storm|unqualif|unsupport|^drain|removal|^already|^only |"
-    "recovery mode|!!|^please|refer to|reduced|^less than|^lower than|^below|^rescue|watchdog|^contact";
+    "recovery mode|!!|^please|refer to|reduced|^less than|^lower than|^below|^rescue|watchdog|^contact|^older "
+    "than|^newer|"
+    "^trying|^tried|more than|greater than|larger than|staging|^minimum|^at least|^needs|^requires|^instead "
+    "of|^differ|^different|^other numa|^was |^but ";
 
 // Words of a fault, or of a job over TCP instead of RDMA. No statement makes them harmless, with or without a mark of
 // information: the level of a logger is not that of the event that it prints.
 constexpr std::string_view kFaults =
     "^died$|^dead$|^crash$|^crashed|kernel panic|^panicked|^panic:|^assert|lockup|fallen off|fell off|^xid$|unhealthy|"
     "^nan$|abort complete|^aborted|^aborting|^hang$|^hangs|^hung$|^lost$|^segfault|^wedged|powered off|"
-    "node reboot required|recovery action|pending retirement|pending remap|thermal slowdown|^using *socket|^using tcp ";
+    "node reboot required|recovery action|pending retirement|pending remap|thermal slowdown|^using *socket|^using tcp |"
+    "^using *network tcp|^instead of|^older than|^differs from|^mismatch|0xffffffff";
 
 // A mark of information says more than doubtful words. The narrow ones first. A reset or a clean-up has a reason before
 // it, independent of the program that prints it.
@@ -107,22 +115,68 @@ constexpr Condition kStatements[] = {
      "^reserved|^configured|^configuring|^set to |^setting |^mapped|^mapping|^bound to|^binding|^success|^succeeded|"
      "^complete|^completed|^done$|^finished|^ready$|status 0$|status=0$|rc 0$|rc=0$|^running|^entering|^waiting for "
      "client|^giving out device|^polled|^posted|^polling|^updated|^updating|^writing|^reading|^read |"
-     "^restored|^resumed|^resuming|^took |^takes "
-     "|^elapsed|^runtime|^default|^activated|^activating|^granted|^accepting",
+     "^restored|^resumed|^resuming|^default|^activated|^activating|^granted|^accepting",
      {"The message reports a step of a start, a choice or a setting that succeeded, and no error. Harmless; no "
       "action, unless a value in it is not the one that was meant."},
      false,
      {.words = kDoubtful}},
 };
 
+// The value of a word that is a whole number; nullopt: another word.
+std::optional<unsigned> count_of(std::string_view word) {
+  while (word.ends_with(',') || word.ends_with('.')) word.remove_suffix(1);
+  return parse_number<unsigned>(word);
+}
+
+// Whether the line counts nothing ("found 0 devices"), or less than all ("configured 7 of 8 rails"): the step
+// succeeded, and its result may be the fault. "rank 0" and "shard 1 of 8" count nothing.
+bool counts_too_few(std::string_view small) {
+  constexpr std::string_view kCounting[] = {
+      "found",  "using", "use",  "uses", "loaded",    "registered", "allocated",  "created",  "selected", "opened",
+      "read",   "added", "have", "has",  "got",       "discovered", "configured", "detected", "enabled",  "initialized",
+      "mapped", "with",  "only", "sees", "connected", "attached",   "received",   "probed",   "activated"};
+  const auto parts = words(small);
+  for (size_t at = 0; at + 2 < parts.size(); ++at) {
+    if (!contains(kCounting, parts[at])) continue;
+    const auto number = count_of(parts[at + 1]);
+    if (!number) continue;
+    const bool has_noun = parts[at + 2].front() >= 'a' && parts[at + 2].front() <= 'z';
+    if (*number == 0 && has_noun) return true;
+    const size_t all = parts[at + 2] == "of" ? at + 3 : at + 4;
+    const bool is_share =
+        parts[at + 2] == "of" || (at + 3 < parts.size() && parts[at + 2] == "out" && parts[at + 3] == "of");
+    if (!is_share || all >= parts.size()) continue;
+    if (const auto whole = count_of(parts[all]); whole && *number < *whole) return true;
+  }
+  return false;
+}
+
+// Whether the line names two versions that differ, "2.18.1" and "2.19.3": it may compare them.
+bool has_two_versions(std::string_view small) {
+  std::string_view first;
+  for (std::string_view word : words(small)) {
+    const size_t begin = word.find_first_of("0123456789");
+    if (begin == std::string_view::npos) continue;
+    word = word.substr(begin);
+    word = word.substr(0, word.find_first_not_of("0123456789."));
+    while (word.ends_with('.')) word.remove_suffix(1);
+    if (std::ranges::count(word, '.') < 2) continue;
+    if (!first.empty() && word != first) return true;
+    first = word;
+  }
+  return false;
+}
+
+bool names_fault(const LogLine& line) {
+  static const PatternList faults(kFaults);
+  return faults.is_in(line.small, LetterGroups(line.small));
+}
+
 }  // namespace
 
 std::span<const Condition> statements() { return kStatements; }
 
-bool has_words_of_fault(const LogLine& line) {
-  static const PatternList faults(kFaults);
-  return faults.is_in(line.small, LetterGroups(line.small));
-}
+bool has_words_of_fault(const LogLine& line) { return names_fault(line) || counts_too_few(line.small); }
 
 const Condition* statement_of(const LogLine& line) {
   static const std::vector<std::pair<PatternList, PatternList>> lists = [] {
@@ -133,10 +187,13 @@ const Condition* statement_of(const LogLine& line) {
   if (is_of_environment(line)) return nullptr;
   const bool is_other = is_of_other_program(line);  // its reset is not that of a NIC or a GPU
   const LetterGroups groups(line.small);
-  const bool is_marked = line.severity == Severity::informational, is_fault = has_words_of_fault(line);
+  const bool is_marked = line.severity == Severity::informational, is_fault = names_fault(line),
+             is_few = counts_too_few(line.small);
   for (size_t at = 0; at < lists.size(); ++at)
     if (lists[at].first.is_in(line.small, groups) && (is_marked || !lists[at].second.is_in(line.small, groups))) {
-      if (kStatements[at].cause == none) return is_fault ? nullptr : &kStatements[at];
+      if (kStatements[at].id == "states-version" && has_two_versions(line.small)) return nullptr;
+      const bool is_share = kStatements[at].id == "states-fewer";  // it says which shares are no fault
+      if (kStatements[at].cause == none) return is_fault || (is_few && !is_share) ? nullptr : &kStatements[at];
       return is_other ? nullptr : &kStatements[at];
     }
   return nullptr;

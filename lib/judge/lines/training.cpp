@@ -388,11 +388,12 @@ constexpr LineMessage kRows[] = {
      "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric; journalctl -k -g NVRM",
      "NVSHMEM src/host/team/team_internal_nvls.cpp"},
     {"nvshmem-heap", software,
-     "symmetric heap*exceeded|non-zero status: 2 cu|nvshmem_malloc*fail|nvshmem*cannot "
+     "symmetric heap*exceeded|Out of symmetric|non-zero status: 2 cu|nvshmem_malloc*fail|nvshmem*cannot "
      "allocate*heap|NVSHMEM_SYMMETRIC_SIZE|nvshmem*out of memory|failed to allocate*symmetric|Heap is not "
      "symmetric|could not allocate symmetric",
-     "The symmetric heap of NVSHMEM is too small or could not be made: raise NVSHMEM_SYMMETRIC_SIZE, leave GPU memory "
-     "free for it, and give all processes the same size. Registration at the NIC needs GPUDirect RDMA and room in "
+     "The symmetric heap of NVSHMEM or MORI is too small or could not be made: raise NVSHMEM_SYMMETRIC_SIZE or "
+     "MORI_SHMEM_HEAP_SIZE, leave GPU memory free for it, and give all processes the same size. Registration at the "
+     "NIC needs GPUDirect RDMA and room in "
      "BAR1.",
      "env | grep NVSHMEM; nvidia-smi -q -d MEMORY | grep -A 3 BAR1", "NVSHMEM src/host/mem"},
     {"nvshmem-gpu", host,

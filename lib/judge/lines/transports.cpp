@@ -213,6 +213,12 @@ constexpr LineMessage kRows[] = {
      {},
      false,
      "ucx|wc|modify|object|gpu"},
+    {"ucx-memory-type", software, "Segmentation fault: invalid permissions for mapped object",
+     "The process read or wrote memory that the CPU may not access, mostly memory of a GPU that UCX took for host "
+     "memory: "
+     "UCX was built without CUDA or ROCm, UCX_TLS omits cuda_copy and cuda_ipc (rocm_copy, rocm_ipc), or its cache of "
+     "memory types missed the allocation (a static CUDA runtime: UCX_MEMTYPE_CACHE=n).",
+     "ucx_info -d | grep -E 'cuda|rocm'; env | grep UCX_", "UCX src/ucs/debug/debug.c ucs_error_signal_handler()"},
     {"ucx-fork", software,
      "a fork() has been issued|fork() warning|ibv_fork_init() was disabled or failed|data corruption might occur when "
      "using registered",

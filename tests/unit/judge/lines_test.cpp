@@ -1313,6 +1313,19 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"acme: failed to add the range, data corruption may occur", "says-corruption"},
       {"acme: remote agent was re-registered after the request", "says-peer-restarted"},
       {"acme: upstream link speed: 64 Gbps, expecting 128 Gbps", "says-slower-link"},
+      {"mlx5_3: speed 100 Gb/s is lower than expected", "says-slower-link"},
+      {"acme: error: busbw 42 GB/s is lower than expected 180 GB/s", "says-below-expected"},
+      {"acme: error: fan speed lower than expected", "says-below-expected"},
+      {"[APPLICATION] [warning] CPU affinity: sched_setaffinity for GPU 3 failed: Invalid argument", "says-affinity"},
+      {"acme 0000:18:00.0: Failed to get stats type-2 [-95]", "says-no-counter"},
+      {"acme: Team index already in use", "says-object-in-use"},
+      {"acmectl: command not found", "says-no-command"},
+      {"acme: error: exceeds the maximum of 16 queues", "says-over-limit"},
+      {"acme: no active primary CUDA context on any device", "says-no-context"},
+      {"acme: Failed to create the progress thread", "says-threads"},
+      {"bash: ulimit: max locked memory: cannot modify limit: Operation not permitted", "says-limit-fixed"},
+      {"acme 0000:18:00.0: Failed FW reset, rc=-5", "says-not-reset"},
+      {"acme: Unable to find reachable pairing between local and remote interfaces", "says-no-path"},
       {"RuntimeError: CUDA error: uncorrectable ECC error encountered", "says-hardware"},
       {"acme 0000:18:00.0 ens1: a parallel fault was detected", "says-link-partner"},
       {"acme: failed to allocate the pool: Input/output error", "says-not-made"},
@@ -1370,6 +1383,9 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
     EXPECT_EQ(condition->id, id) << line;
     named.insert(condition->id);
   }
+  // A statistic that cannot be read for another reason is no missing one.
+  const Condition* statistic = condition_of(read_line("acme: Failed to get stats [-110]"));
+  EXPECT_TRUE(statistic == nullptr || statistic->id != "says-no-counter");
   // The same words of another part.
   for (const char* line :
        {"acme: error: the firmware of the NIC has restarted", "acme: error: switch leaf-3 has restarted",
@@ -1415,6 +1431,12 @@ TEST(LogConditions, StepsOfALibraryAreNamedByTheirVerb) {
            // A step that frees something and fails is a consequence, also in a component that has one cause.
            std::tuple("node-a:1:2 [0] NCCL WARN NET/OFI GDRCopy segment deregister failed: -22", "step-frees",
                       FaultLocation::unknown),
+           // An object that was not made before is a consequence, whatever the verb.
+           std::tuple("doca_verbs.cpp:812 Failed to set dlid: parameter verbs_ah is NULL", "step-without-object",
+                      FaultLocation::unknown),
+           // "request: ADDRESS" and "request completed" are no verb of a preparation.
+           std::tuple("node-a:1:2 [0] NCCL WARN NET/OFI Request completed with error. RC: 21. Error: unknown error",
+                      "step-transfers", FaultLocation::unknown),
            // Drivers of NICs.
            std::tuple("[ 5208.126704] ice 0000:2a:00.0: Invalid num_queues requested: 15", "step-refused",
                       FaultLocation::host),
@@ -1772,6 +1794,99 @@ TEST(LogOfOneLine, StatesAStep) {
         "bnxt_en 0000:3b:00.0 ens1f0np0: Firmware reset completed"})
     for (const Found& each : found_in(line)) EXPECT_NE(cause_of(each), FaultLocation::none) << line;
   EXPECT_TRUE(found_in("acme: initialized\nacme: started\n").empty()) << "shown in a log of one line only";
+}
+
+// A step that succeeded, and a result that may be the fault.
+TEST(LogOfOneLine, ResultsOfAStepMayBeTheFault) {
+  for (const char* line :
+       {"mlx5_core 0000:3b:00.0: firmware version 28.39.1002 is older than minimum 28.40.1000",
+        "bnxt_en 0000:3b:00.0: Driver version 1.10.2 needs firmware 218.0.67 or newer",
+        "[info] worker: NCCL version 2.18.1 on rank 0 differs from 2.19.3 on rank 5",
+        "ice 0000:3b:00.0: read 0xffffffff from register 0x10", "node-a:1:2 [0] NCCL INFO NET/IB : Using 0 devices",
+        "UCX INFO found 0 active IB ports", "configured 7 of 8 rails", "[info] found 6 out of 8 NICs",
+        "acme: read 0 bytes from peer 10.1.2.3", "ens1f0: set to 10 Gb/s, was 200 Gb/s", "step 77 took 412 s",
+        "acme: read 12 bytes instead of 4096", "ice 0000:31:00.0: VF-3 trying to configure more than allocated queues",
+        "I1129 13:04:29.119704 4411 topology.cpp:200] Topology discovery complete. Found 0 HCAs."})
+    for (const Found& each : found_in(line)) EXPECT_NE(cause_of(each), FaultLocation::none) << line;
+  for (const char* line :
+       {"acme: created rank 0 of 8", "acme: driver version 1.2.3 loaded, version 1.2.3", "acme: found 8 of 8 NICs",
+        "bnxt_en 0000:bd:00.0 ens9: Able to reserve only 32 out of 64 "
+        "requested RX rings"})
+    for (const Found& each : found_in(line)) EXPECT_EQ(cause_of(each), FaultLocation::none) << line;
+}
+
+// The level around a line, or that of glog, marks a line that has no word of a fault.
+TEST(LogOfOneLine, TheLevelMarksALine) {
+  const std::string text = "mlx5_core 0000:3b:00.0: the frobnicator is odd today";
+  const auto journal = [&](const char* priority, const char* more) {
+    return R"({"PRIORITY":")" + std::string(priority) + R"(",)" + more + R"("MESSAGE":")" + text + "\"}";
+  };
+  const auto only = [](const std::string& line) { return std::string(found_in(line).at(0).message->id); };
+  EXPECT_EQ(only(journal("4", "")), "unknown-warning");
+  EXPECT_EQ(only(journal("6", R"("_TRANSPORT":"kernel",)")), "information");
+  EXPECT_EQ(only(journal("6", "")), "no-error") << "services print errors with it";
+  EXPECT_EQ(only(journal("3", R"("CONTAINER_ID":"0a",)")), "no-error") << "each line of stderr has it";
+  EXPECT_EQ(only("<3>[   12.3] " + text), "unknown-warning");
+  EXPECT_EQ(only("<30>1 2026-11-29T23:59:50Z node-a x - - - " + text), "no-error");
+  EXPECT_EQ(only("kern  :warn  : [   12.3] " + text), "unknown-warning");
+  EXPECT_EQ(only("kern  :info  : [   12.3] " + text), "information");
+  EXPECT_EQ(only(R"({"level":"WARN","msg":")" + text + "\"}"), "unknown-warning");
+  EXPECT_EQ(only("W1129 13:04:29.119704 4411 foo.cc:5] the queue is odd today"), "unknown-warning");
+  // Next to a line that is known it is shown as it is.
+  const std::string known = "NCCL WARN NET/IB: Got completion from peer 10.2.0.11<5> with status=12 vendor_err=129\n";
+  for (const std::string& line : {std::string("[rank1]:[W1129 07:39:53.723537752 Foo.cpp:15] an odd moon"),
+                                  journal("3", ""), "<4>[   12.3] " + text}) {
+    const auto found = found_in(known + line + "\n");
+    ASSERT_EQ(found.size(), 2u) << line;
+    EXPECT_EQ(found[1].message, nullptr) << line;
+  }
+  EXPECT_EQ(found_in(known + "<6>[   12.3] " + text + "\n").size(), 1u);
+  EXPECT_EQ(found_in(known + "<4>[   12.3] usb 1-1: odd today\n").size(), 1u) << "nothing of a GPU, a NIC or a job";
+}
+
+TEST(Log, FramesOfAStackAreNoFindings) {
+  const auto found = found_in(
+      "[node-a:12796:1:13303] Caught signal 11 (Segmentation fault: invalid permissions for mapped object at address "
+      "0x7fbd60001400)\n==== backtrace (tid:  13303) ====\n"
+      " 0  /usr/lib/.nixl.libs/libucs-97f10f8d.so.0.0.0(ucs_handle_error+0x294) [0x7fbec008fba4]\n"
+      "[node-a:08519] [ 0] /lib64/libpthread.so.0(+0x16910)[0x14f3c3]\nframe #0: c10::Error::Error(x) + 0x96\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message->id, "ucx-memory-type");
+}
+
+// A test that cannot make its objects refers to the step before it, which says more.
+TEST(Log, AMessageIsShownWithTheStepItRefersTo) {
+  const auto found = found_in("Unable to create QP.\nFailed to create QP.\n Couldn't create IB resources\n");
+  ASSERT_EQ(found.size(), 1u);
+  ASSERT_EQ(found[0].consequences.size(), 1u);
+  EXPECT_EQ(found[0].consequences[0].message->id, "perftest-resources-missing");
+  EXPECT_EQ(cause_of(found[0]), FaultLocation::host);
+}
+
+TEST(Log, ConsequencesKeepTheirPeers) {
+  const std::string lost = "NCCL WARN NET/IB: Got completion from peer 10.2.0.11<5> with status=12 vendor_err=129\n";
+  const std::string flushed = "NCCL WARN NET/IB: Got completion from peer 10.2.0.77<5> with status=5 vendor_err=249\n";
+  const auto found = found_in(lost + flushed);
+  ASSERT_EQ(found.size(), 1u);
+  ASSERT_EQ(found[0].consequences.size(), 1u);
+  EXPECT_EQ(names(found[0].consequences[0].peers), "10.2.0.77=1 ");
+}
+
+TEST(LogCodes, OfDocaOfUcxAndOfARegistrationThatIsTooLarge) {
+  const Codes codes = read_line("got completion with err: syndrome=0x15, vendor_err_synd=0x81, hw_err_synd=0").codes;
+  EXPECT_EQ(codes.status, 12u);
+  EXPECT_TRUE(codes.vendor_error.starts_with("vendor error 0x81")) << codes.vendor_error;
+  // Statuses of UCX are no errnos.
+  for (const char* line : {"UCX ERROR uct_ep_am_zcopy() failed: Endpoint timeout (-80)",
+                           "E1129 13:04:29.119704 1 ucx_utils.cpp:300] ucp_put_nbx failed with status -25"}) {
+    EXPECT_TRUE(has(codes_text(line), "UCS_ERR_")) << codes_text(line);
+    EXPECT_TRUE(read_line(line).codes.error.empty()) << read_line(line).codes.error;
+  }
+  EXPECT_EQ(id_of("E0605 17:54:16.878770 1 rdma_context.cpp:198] Failed to register memory 0x7f56e6600000: Numerical "
+                  "result out of range [34]"),
+            "registration-size");
+  EXPECT_EQ(id_of("ibpanic: [4411] main: stat of IB device 'mlx5_0' failed: No such file or directory"),
+            "ibstat-no-device");
 }
 
 // Lines as the programs that keep logs write them.
