@@ -355,7 +355,7 @@ TEST_F(Guest, WithoutALinkTheHostDecides) {
          {std::pair("1: DOWN", "3: Disabled"), {"1: DOWN", "2: Polling"}, {"2: INIT", "5: LinkUp"}}) {
       state("mlx5_0", logical, physical);
       for (const std::string& said : {check("port-state"), run({"diagnose", "mlx5_0"})}) {
-        EXPECT_TRUE(has(said, "on the host")) << said;
+        EXPECT_TRUE(has(said, "Fix: On the host")) << said;
         EXPECT_TRUE(has(said, "CRITICAL")) << said;
         EXPECT_FALSE(has(said, "without symptoms")) << said;
         expect_no_advice_for_a_wire(said);
@@ -387,7 +387,7 @@ TEST_F(Guest, NoGuidOnEthernet) {
   EXPECT_EQ(role("mlx5_0"), "guest-function");
   state("mlx5_0", "1: DOWN", "3: Disabled");
   for (const std::string& said : {check("port-state"), run({"diagnose", "mlx5_0"})}) {
-    EXPECT_TRUE(has(said, "on the host")) << said;
+    EXPECT_TRUE(has(said, "Fix: On the host")) << said;
     expect_no_advice_for_a_wire(said);
   }
   tree.file(vf + "/vendor", "0x1d0f\n").file(vf + "/uevent", "DRIVER=efa\n");
@@ -490,7 +490,7 @@ TEST_F(Guest, ASubfunctionOfAPod) {
   EXPECT_TRUE(has(nccl(), "NCCL_IB_HCA==mlx5_20:1 ")) << nccl();
   state("mlx5_20", "1: DOWN", "3: Disabled");
   const std::string said = check("port-state");
-  EXPECT_TRUE(has(said, "CRITICAL port-state mlx5_20/1") && has(said, "on the host: devlink port show")) << said;
+  EXPECT_TRUE(has(said, "CRITICAL port-state mlx5_20/1") && has(said, "On the host: devlink port show")) << said;
   expect_no_advice_for_a_wire(said);
 }
 

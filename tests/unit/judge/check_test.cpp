@@ -1385,19 +1385,6 @@ TEST(Check, EachOutcomeOfASettingHasItsStatus) {
     }
 }
 
-// NVIDIA's notification point is a switch of the port, with a file for each priority.
-TEST(Check, ANotificationPointThatIsOnForAnotherPrioritySendsCnps) {
-  Healthy node;
-  want_every_setting(node);
-  node.change("mlx5_0/1", "ecn_np").outcome = Outcome::differs;
-  const auto meaning = [&] { return complaints_of(node.view(), {"ecn_np"}).at(0).meaning; };
-  node.now.ports[0].qos.ecn_np = PrioSet{};
-  EXPECT_TRUE(has(meaning(), "congestion by PFC only")) << meaning();
-  node.now.ports[0].qos.ecn_np = PrioSet{0x01};
-  EXPECT_FALSE(has(meaning(), "PFC only")) << meaning();
-  EXPECT_TRUE(has(meaning(), "of all priorities")) << meaning();
-}
-
 // The exporter does not see who uses a port: it says "differs" where check says "pending", with the same status.
 TEST(Check, WithoutAnAgentNothingIsOnlyPending) {
   for (const Setting& setting : kSettings) {
