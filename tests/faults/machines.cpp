@@ -240,6 +240,8 @@ Machine intel() {
     give_counters(port, kIce);
     port.speed = 100'000;
     port.rate = 12.5e9;
+    port.module->identifier = 0x11;  // QSFP28
+    port.module->form_factor = "QSFP28";
   });
   return out;
 }
