@@ -520,11 +520,12 @@ std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, si
   double usual = 0;  // of the NICs of the other GPUs
   for (const Pair& pair : placed.pairing.pairs)
     for (const size_t nic : pair.nics) usual = std::max(usual, rate_of(nic));
+  const auto is_slower = [&](size_t nic) { return rate_of(nic) > 0 && rate_of(nic) < usual; };
   std::string names, addresses, slower;
   for (const size_t nic : placed.pairing.idle) {
     if (serves_missing_gpu(*placed.built, nic)) continue;
-    if (const double rate = rate_of(nic); rate > 0 && rate < usual) {
-      append_item(slower, topology.nics[nic].name + " (" + rate_text(rate) + ")");
+    if (is_slower(nic)) {
+      append_item(slower, topology.nics[nic].name + " (" + rate_text(rate_of(nic)) + ")");
       continue;
     }
     append_item(names, topology.nics[nic].name);
@@ -532,21 +533,25 @@ std::optional<LostNic> lost_nic_of(const Node& node, const Placement& placed, si
     if (topology.nics[nic].numa) names += " on NUMA node " + std::to_string(*topology.nics[nic].numa);
   }
   if (const auto doubtful = doubtful_nics(topology, placed.pairing); names.empty() && !node.inventory)
-    for (const size_t nic : placed.pairing.pairs[gpu].nics)
-      if (contains(doubtful, nic))
-        return LostNic{
-            {},
-            " " + name_and_address(topology.nics[nic]) +
-                " is in a slot of the CPU: it is this GPU's NIC in the wrong slot, or it has another purpose "
-                "(storage) and this GPU's own is not on the PCI bus.",
-            {"lspci -tv; fabric-agentctl topo; ",
-             {Work::in_machine, "then restore the missing NIC, or move NIC " + topology.nics[nic].pci +
-                                    " to the slot next to this GPU."}}};
+    for (const size_t nic : placed.pairing.pairs[gpu].nics) {
+      if (!contains(doubtful, nic)) continue;
+      if (is_slower(nic)) {
+        append_item(slower, topology.nics[nic].name + " (" + rate_text(rate_of(nic)) + ")");
+        continue;
+      }
+      return LostNic{{},
+                     " " + name_and_address(topology.nics[nic]) +
+                         " is in a slot of the CPU: it is this GPU's NIC in the wrong slot, or it has another purpose "
+                         "(storage) and this GPU's own is not on the PCI bus.",
+                     {"lspci -tv; fabric-agentctl topo; ",
+                      {Work::in_machine, "then restore the missing NIC, or move NIC " + topology.nics[nic].pci +
+                                             " to the slot next to this GPU."}}};
+    }
   if (names.empty() && slower.empty()) return std::nullopt;
   if (names.empty())
     return LostNic{{},
-                   " A NIC of its own, if the machine was built with one, is not on the PCI bus. No GPU has " + slower +
-                       ": of a slower network than the NICs of the other GPUs, so likely for storage.",
+                   " A NIC of its own, if the machine was built with one, is not on the PCI bus. Not taken for it: " +
+                       slower + ", slower than the NICs of the other GPUs, so likely for storage.",
                    {"lspci -tv; fabric-agentctl topo; ", {Work::in_machine, "then restore the missing NIC."}}};
   return LostNic{
       {},

@@ -130,9 +130,9 @@ std::string no_shared_bridge(const TopoView& view) {
   if (view.topology.gpus.empty() || view.compute.empty() || hides_switches(view.topology)) return {};
   // Asks every NIC in the matrix: the NICs of the compute network may be the wrong ones while the near ones are down.
   for (const Gpu& gpu : view.topology.gpus)
-    for (const Nic& nic : view.topology.nics) {
-      if (nic.rdma.empty()) continue;
-      if (const auto path = path_class(gpu, nic); !path || *path < PathClass::NODE) return {};
+    for (size_t nic = 0; nic < view.topology.nics.size(); ++nic) {
+      if (view.topology.nics[nic].rdma.empty() && !contains(view.compute, nic)) continue;
+      if (const auto path = path_class(gpu, view.topology.nics[nic]); !path || *path < PathClass::NODE) return {};
     }
   return "No GPU shares a PCIe switch or host bridge with a NIC: every path is NODE or SYS, and NICs of the same class "
          "are equally near.";

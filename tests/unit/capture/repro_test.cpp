@@ -69,7 +69,7 @@ const std::vector<Row>& rows() {
        {kHealthy[0], kHealthy[1]}},
       {"ipa20",
        {"CRITICAL  port-state  mlx5_2/1, mlx5_3/1"},
-       {"mlx5_2/1  unknown  port-state", "3 ports of this host are down", "DOWN, Polling", "ibportstate -C mlx5_2 -P 1",
+       {"mlx5_2/1, mlx5_3/1  unknown  port-state", "3 ports of this host are down", "DOWN, Polling", "ibportstate -C mlx5_2 -P 1",
         "mlxlink -d mlx5_2 -m"},
        {"GPU0: mlx5_0 (PIX, shared by 4 GPUs)"},
        {"no RDMA port for the GPUs is active", "ethtool -m mlx5", "ip link"},
