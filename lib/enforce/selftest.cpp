@@ -165,9 +165,8 @@ bool give_back_protection(Kernel& kernel, const Port& port, const Qos& before, c
   const Use use = terms.terms().in_use(port);
   if (use.is_front_end() && !terms.terms().front_end) return false;
   const auto lost = protection_of(driver, before);
-  const auto back =
-      return_protection(kernel, port, driver, before, {},
-                        [&](SettingId id, bool disruptive) { terms.note_write(port, id, disruptive); });
+  const auto back = return_protection(kernel, port, driver, before, {},
+                                      [&](SettingId id, bool disruptive) { terms.note_write(port, id, disruptive); });
   Change* change = find_where(changes, [&](const Change& each) { return lost && each.setting == *lost; });
   if (change != nullptr && (!back || *back)) {
     change->outcome = back ? Outcome::applied : Outcome::refused;

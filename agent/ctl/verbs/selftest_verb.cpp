@@ -80,8 +80,8 @@ Result<std::string> save_report(const Fd& directory, const Port& port, const std
   }
 }
 
-// Runs in the guard if the self-test was killed, or if its end waits for an idle port; returns the pause before the next
-// call.
+// Runs in the guard if the self-test was killed, or if its end waits for an idle port; returns the pause before the
+// next call.
 std::chrono::seconds end_test(const Options& options, confirm::RetryPause& pause) {
   constexpr std::chrono::seconds kRetry{1}, kAbsent{60};
   const auto lock = state::take_lock(options.root, kLockPatience);

@@ -535,8 +535,8 @@ TEST(SelfTest, ItsGuardEndsAKilledOne) {
       };
       const auto detach = [&] { std::ofstream(tree.path() + "/guard") << ::getpid(); };
       bool stands = lock && qos::start_self_test_guard(tree.path(), port, detach, act);
-      stands = stands && state::save_originals(tree.path(), {{state::port_key(port), Qos{.mtu = 1500}}},
-                                               state::kSelfTestFile);
+      stands = stands &&
+               state::save_originals(tree.path(), {{state::port_key(port), Qos{.mtu = 1500}}}, state::kSelfTestFile);
       if (!is_killed) stands = stands && state::save_originals(tree.path(), {}, state::kSelfTestFile);
       (void)!::write(ready[1], stands ? "y" : "n", 1);
       if (is_killed) ::pause();
