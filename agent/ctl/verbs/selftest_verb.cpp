@@ -37,7 +37,7 @@ Json report_json(const Port& port, const qos::SelfTest& test) {
   }
   Json left = Json::array();
   for (const Change& change : test.restored)
-    if (!is_done(change.outcome) && change.outcome != Outcome::unsupported)
+    if (!qos::is_restored(change))
       left.push_back({{"setting", change.key()}, {"outcome", to_text(change.outcome)}, {"detail", change.detail}});
   return {{"version", FABRIC_VERSION},    {"kernel", system.release},
           {"driver", port.kernel_driver}, {"driver_version", port.driver_version},
@@ -82,8 +82,9 @@ Result<std::string> save_report(const Fd& directory, const Port& port, const std
 
 // Runs in the guard if the self-test was killed, or if its end waits for an idle port; returns the pause before the
 // next call.
-std::chrono::seconds end_test(const Options& options, confirm::RetryPause& pause) {
+std::chrono::seconds end_test(Options options, confirm::RetryPause& pause) {
   constexpr std::chrono::seconds kRetry{1}, kAbsent{60};
+  options.config.clear();  // the file may be gone, and the guard has another directory; the record has the settings
   const auto lock = state::take_lock(options.root, kLockPatience);
   auto machine = open_machine(options);
   if (!lock || !machine) return kRetry;
@@ -95,8 +96,10 @@ std::chrono::seconds end_test(const Options& options, confirm::RetryPause& pause
   if (!ended) return kRetry;
   settle_links(machine->kernel, node, *ended, pacing.unsettled, unread);
   if (std::ranges::any_of(*ended, was_written)) {
+    const bool is_left = std::ranges::any_of(*ended, is_left_to_do);
     ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
-    ::syslog(LOG_WARNING, "a self-test was interrupted; the settings from before it are restored");
+    ::syslog(LOG_WARNING, "a self-test was interrupted; the settings from before it are restored%s",
+             is_left ? " when the port is idle" : "");
   }
   return ended->empty() ? kAbsent : pause.after(*ended);
 }

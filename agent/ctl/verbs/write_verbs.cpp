@@ -337,10 +337,7 @@ int run_apply(const Options& options, Output& output) {
   // A damaged record is no reason to leave the policy unapplied; agentd, restore and selftest report it.
   if (!tested && tested.error().code == EBADMSG) tested = Changes{};
   if (!tested) return failure(tested.error(), output);
-  const auto is_left = [](const Change& change) {
-    return !is_done(change.outcome) && change.outcome != Outcome::unsupported;
-  };
-  if (options.confirm && std::ranges::any_of(*tested, is_left))
+  if (options.confirm && !std::ranges::all_of(*tested, qos::is_restored))
     return fail(output, kFailure,
                 "apply --confirm: a self-test was interrupted, and the settings from before it, which an apply that is "
                 "not confirmed would have to restore, wait for an idle port; apply without --confirm replaces them");

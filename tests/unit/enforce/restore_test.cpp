@@ -555,6 +555,25 @@ TEST(SelfTest, ItsGuardEndsAKilledOne) {
   }
 }
 
+// Nothing ends a test by a damaged record. The operator repairs or removes it.
+TEST(SelfTest, ItsGuardWaitsForARepairOfADamagedRecord) {
+  Tree tree;
+  tree.file(state::kSelfTestFile, "{");
+  const auto act = [&] {
+    std::ofstream(tree.path() + "/acted") << "yes";
+    return std::chrono::seconds(0);
+  };
+  const auto detach = [&] { std::ofstream(tree.path() + "/guard") << ::getpid(); };
+  ASSERT_TRUE(qos::start_self_test_guard(tree.path(), Port{.netdev = "eth0"}, detach, act).ok());
+  pid_t guard = 0;
+  ASSERT_TRUE(std::ifstream(tree.path() + "/guard") >> guard);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_FALSE(has_ended(guard));
+  tree.remove(state::kSelfTestFile);
+  EXPECT_TRUE(becomes([&] { return has_ended(guard); }));
+  EXPECT_FALSE(tree.root().exists("acted"));
+}
+
 // The default route comes during the test: without --force its port is written no more, also not to end the test.
 TEST(SelfTest, StopsWhenTheDefaultRouteComes) {
   for (const bool route_allowed : {false, true}) {
