@@ -104,7 +104,7 @@ std::string request_header(MHD_Connection* connection, const char* name) {
 }
 
 bool is_odd_target(std::string_view target) {
-  const auto is_control = [](char letter) { return (letter >= 0 && letter < ' ') || letter == '\x7f'; };
+  const auto is_control = [](char letter) { return static_cast<unsigned char>(letter) < ' ' || letter == '\x7f'; };
   return std::ranges::any_of(target, is_control) ||
          target.substr(0, target.find('?')).find("%00") != std::string_view::npos;
 }
