@@ -91,7 +91,8 @@ void Agent::open_record() {
   auto added = checked(
       sd_event_add_inotify(event_.get(), &source, path.c_str(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
   record_.reset(source);
-  // Without inotify, watch_confirm() polls for both. kubelet and others can use up root's fs.inotify.max_user_instances.
+  // Without inotify, watch_confirm() polls for both. kubelet and others can use up root's
+  // fs.inotify.max_user_instances.
   if (!added)
     write_journal({message_id::trouble, LOG_WARNING,
                    added.error().text() + "; polling for the record of apply --confirm instead"});

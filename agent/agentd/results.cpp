@@ -51,11 +51,11 @@ Results::SettingResult Results::process_change(const Pass& pass, Change change, 
   SubjectHistory& record = records_[change.port];
   OtherWriter* writer = find_in(record.writers, key);
   // A process that undoes every write would stop the traffic of a port in use every minute.
-  const bool written = is_foreign_write(change, pass.seen, last) ||
-                       (change.disruptive && change.from != change.to && writer != nullptr &&
-                        writer->reaction == OtherWriter::Reaction::reacts && now < writer->waits_until &&
-                        qos::is_alive(environment_.kernel.root, writer->suspect.process) &&
-                        !(pass.is_idle && pass.is_idle()));
+  const bool written =
+      is_foreign_write(change, pass.seen, last) ||
+      (change.disruptive && change.from != change.to && writer != nullptr &&
+       writer->reaction == OtherWriter::Reaction::reacts && now < writer->waits_until &&
+       qos::is_alive(environment_.kernel.root, writer->suspect.process) && !(pass.is_idle && pass.is_idle()));
   // A device that does not answer is no evidence of drift, and must not delay writes when it answers again.
   auto transition = Transition::nothing;
   if (change.code != ENODEV && !change.is_lost) transition = drift_.observe(change, now, written);

@@ -17,9 +17,9 @@ enum class TaskKind : uint8_t {
   window,          // the maintenance window has opened: reconcile every port and the host
   reconcile_port,  // Task::port
   reconcile_host,
-  settle,         // Task::port, after its link has returned
-  poll_idle,      // Task::port: a write waits until it is idle
-  watch_confirm,  // check an apply that awaits confirmation
+  settle,           // Task::port, after its link has returned
+  poll_idle,        // Task::port: a write waits until it is idle
+  watch_confirm,    // check an apply that awaits confirmation
   watch_self_test,  // a self-test may have been killed
   record_inventory,
   publish,  // nothing else: the state file and readiness, which follow every task

@@ -154,9 +154,6 @@ Result<bool> return_protection(Kernel& kernel, const Port& port, const Driver& d
   return error(written.error().code, what + ": " + written.error().what);
 }
 
-// Restored, or not offered by the port any more: it cannot come back by waiting.
-bool is_restored(const Change& change) { return is_done(change.outcome) || change.outcome == Outcome::unsupported; }
-
 // The settings wait for the end of a job, and the job must not run without the protection that it had before the test.
 // True if RoCE has it, or the port had none.
 bool give_back_protection(Kernel& kernel, const Port& port, const Qos& before, const WriteTerms& terms,
@@ -165,9 +162,8 @@ bool give_back_protection(Kernel& kernel, const Port& port, const Qos& before, c
   const Use use = terms.terms().in_use(port);
   if (use.is_front_end() && !terms.terms().front_end) return false;
   const auto lost = protection_of(driver, before);
-  const auto back =
-      return_protection(kernel, port, driver, before, {},
-                        [&](SettingId id, bool disruptive) { terms.note_write(port, id, disruptive); });
+  const auto back = return_protection(kernel, port, driver, before, {},
+                                      [&](SettingId id, bool disruptive) { terms.note_write(port, id, disruptive); });
   Change* change = find_where(changes, [&](const Change& each) { return lost && each.setting == *lost; });
   if (change != nullptr && (!back || *back)) {
     change->outcome = back ? Outcome::applied : Outcome::refused;
@@ -185,6 +181,8 @@ Result<void> save_record(const std::string& directory, const state::Originals& r
 }
 
 }  // namespace
+
+bool is_restored(const Change& change) { return is_done(change.outcome) || change.outcome == Outcome::unsupported; }
 
 bool SelfTest::is_restored() const { return std::ranges::all_of(restored, qos::is_restored); }
 
@@ -326,7 +324,8 @@ Result<void> start_self_test_guard(const std::string& directory, const Port& por
       if (const auto root = Root::open(directory); !root && root.error().code == ENOENT) return;  // a deleted tree
       if (const auto lock = state::take_lock(directory); !lock) continue;
       const auto record = state::load_originals(directory, state::kSelfTestFile);
-      if (record && !state::original_for(*record, port)) return;
+      if (!record) continue;  // the operator may still repair it
+      if (!state::original_for(*record, port)) return;
       std::this_thread::sleep_for(act());
     }
   });

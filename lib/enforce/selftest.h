@@ -19,6 +19,9 @@ struct SelfTestStep {
   bool link_back = true;                   // false: the carrier did not return in time
 };
 
+// Whether the setting is as before the test, or not offered by the port any more: it cannot come back by waiting.
+bool is_restored(const Change& change);
+
 struct SelfTest {
   std::vector<SelfTestStep> steps;
   std::string stopped{};  // why the remaining settings were not tested; empty: all were
@@ -58,7 +61,7 @@ Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const
 
 // Starts a process (confirm::start_detached()) that ends the self-test of the port if its program is killed. As soon as
 // the lock state::kLockFile, which the caller holds, is free, and as long as the record has the port, it calls `act`,
-// which returns the pause before its next call.
+// which returns the pause before its next call. Not while the record is damaged.
 Result<void> start_self_test_guard(const std::string& directory, const Port& port, const std::function<void()>& detach,
                                    const confirm::GuardAct& act);
 

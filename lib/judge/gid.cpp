@@ -295,7 +295,7 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
                "In switchdev mode the uplink has no GIDs by design, and its virtual functions and subfunctions have "
                "them. Here devlink did not answer, and there is no representor yet that would show the mode.",
                "As root: devlink dev eswitch show pci/" + port.pci + ". If the mode is legacy: ip link set " +
-                   port.netdev + " up. " + an_address);
+                   port.netdev + " up. " + source_of_addresses(view.now, port) + an_address);
   const Ipv6Note ipv6 = note_on_ipv6(view, port);
   const std::string first_steps = source_of_addresses(view.now, port) + ipv6.fix;
   const bool twin_has_gid = std::ranges::any_of(view.now.ports, [&](const Port& other) {

@@ -124,7 +124,8 @@ std::string source_of_addresses(const Node& node, const Port& port) {
 
 std::string give_address(const Node& node, const Port& port, const std::string& what) {
   if (port.netdev.empty()) return "Its netdev is missing, or in another network namespace: rdma link show";
-  return (source_of_addresses(node, port).empty() ? what : "By hand") + ": ip address add ADDRESS/PREFIX dev " + port.netdev;
+  return (source_of_addresses(node, port).empty() ? what : "By hand") + ": ip address add ADDRESS/PREFIX dev " +
+         port.netdev;
 }
 
 bool lacks_address(const View& view, const Port& port) {
@@ -547,9 +548,8 @@ Finding function_mtu_finding(const View& view, const Port& port, const Port& fun
       serves_jobs(view.now, function) ? Status::critical : Status::warning, port.id(),
       "netdev " + to_text(mtu) + "; its " + kind + " " + name + " has " + to_text(of_function),
       "netdev " + to_text(of_function) + " or more",
-      "The MTU of the physical function (PF) is smaller than that of its " + kind + " " + name +
-          ": packets of the " + kind +
-          " that are larger do not leave the port. Small messages pass and large ones hang.",
+      "The MTU of the physical function (PF) is smaller than that of its " + kind + " " + name + ": packets of the " +
+          kind + " that are larger do not leave the port. Small messages pass and large ones hang.",
       {"Set mtu in the policy for " + port.netdev + ", and the same on the switch port. Until then",
        {Work::ends_jobs | Work::when_idle, ", when no job runs:\n" + mtu_command(port, std::max(of_function, k9000))}});
   out.about = name;

@@ -54,8 +54,8 @@ Ipv6Note note_on_ipv6(const View& view, const Port& port);
 // The program that gives the port its addresses: "On Oracle Cloud, ... "; in a pod, that of the pod's network. Empty:
 // unknown.
 std::string source_of_addresses(const Node& node, const Port& port);
-// The command that gives the port an address: "Configure an IP address: ip address add ..."; where a program has to do it
-// (source_of_addresses()), "By hand: ...".
+// The command that gives the port an address: "Configure an IP address: ip address add ..."; where a program has to do
+// it (source_of_addresses()), "By hand: ...".
 std::string give_address(const Node& node, const Port& port, const std::string& what);
 
 bool is_ipv4(const Gid& gid);

@@ -34,8 +34,8 @@ struct Original : Qos {
   Keys unknown{};
   // Only in kSelfTestFile: the test may write the port while it carries the default route (qos::Terms::front_end).
   bool front_end = false;
-  // Only in kSelfTestFile: the test may have ended the global pause or the PFC of the settings, and not have come to the
-  // other one, which replaces it. False once one of the two is known to be on.
+  // Only in kSelfTestFile: the test may have ended the global pause or the PFC of the settings, and not have come to
+  // the other one, which replaces it. False once one of the two is known to be on.
   bool may_lack_pause_and_pfc = false;
   // The bond of which the port was a member when its MTU was saved (end_bond()); empty: none.
   std::string bond{};
@@ -45,8 +45,7 @@ struct Original : Qos {
   bool operator==(const Original& other) const {
     return static_cast<const Qos&>(*this) == static_cast<const Qos&>(other) && place == other.place &&
            address == other.address && driver == other.driver && pci_id == other.pci_id && unknown == other.unknown &&
-           front_end == other.front_end && may_lack_pause_and_pfc == other.may_lack_pause_and_pfc &&
-           bond == other.bond;
+           front_end == other.front_end && may_lack_pause_and_pfc == other.may_lack_pause_and_pfc && bond == other.bond;
   }
 };
 void to_json(Json& json, const Original& original);

@@ -208,8 +208,10 @@ std::optional<PatternDoubt> name_doubt(std::string_view key, const std::string& 
   if (key == "rdma" && begins_like(pattern, kVerbsFiles))
     return PatternDoubt{quoted + " is a file in /dev/infiniband; the name of its device: cat /sys/class/infiniband_" +
                         (pattern.starts_with("uverbs") ? "verbs" : "mad") + "/" + pattern + "/ibdev"};
-  // The key is wrong, and the value is right: no value to write for this key.
-  if (key != "rdma" && begins_like(pattern, rdma_name_heads()))
+  // The key is wrong, and the value is right: no value to write for this key. systemd names IPoIB netdevs alike:
+  // ibp65s0.
+  const bool may_be_ipoib = key == "netdev" && pattern.starts_with("ib");
+  if (key != "rdma" && !may_be_ipoib && begins_like(pattern, rdma_name_heads()))
     return PatternDoubt{quoted + " is like the name of an RDMA device; write rdma = " + quoted};
   if (key == "rdma" && begins_like(pattern, kNetdevNames))
     return PatternDoubt{quoted + " is like the name of a netdev; write netdev = " + quoted};

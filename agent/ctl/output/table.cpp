@@ -30,9 +30,10 @@ constexpr std::string_view kNoBreak = "\xc2\xa0";  // NO-BREAK SPACE
 
 // "Gb/s" after a number, with the punctuation that follows: a number and its unit stay on one line.
 bool is_unit(std::string_view word) {
-  constexpr std::string_view kUnits[]{"%",   "b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s", "GB/s", "MB/s", "GT/s", "B",   "kB",
-                                      "MB",  "GB",  "TB",   "KiB",  "MiB",  "GiB",  "TiB",  "ns",   "us",   "ms",  "s",
-                                      "min", "h",   "dBm",  "dB",   "mW",   "W",    "mA",   "V",    "C",    "MHz", "bytes"};
+  constexpr std::string_view kUnits[]{"%",  "b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s", "GB/s", "MB/s", "GT/s",
+                                      "B",  "kB",  "MB",   "GB",   "TB",   "KiB",  "MiB",  "GiB",  "TiB",
+                                      "ns", "us",  "ms",   "s",    "min",  "h",    "dBm",  "dB",   "mW",
+                                      "W",  "mA",  "V",    "C",    "MHz",  "bytes"};
   return contains(kUnits, word.substr(0, word.find_last_not_of(".,;:)") + 1));
 }
 

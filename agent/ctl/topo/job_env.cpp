@@ -501,7 +501,9 @@ void add_nccl_merging(EnvFile& out, const TopoView& view) {
     if (nics.size() < 2) continue;
     const auto& first = gpus_of[*nics.begin()];
     const bool is_shared = std::ranges::all_of(nics, [&](size_t nic) { return gpus_of[nic] == first; });
-    (is_shared ? shared : apart).insert(joined(nics, " and ", [&](size_t nic) { return view.topology.nics[nic].name; }));
+    (is_shared ? shared : apart).insert(joined(nics, " and ", [&](size_t nic) {
+      return view.topology.nics[nic].name;
+    }));
   }
   const std::string of_one = joined(shared), of_several = joined(apart);
   // A container with some of the NICs has some of the GPUs, and /sys shows all.

@@ -11,7 +11,8 @@ namespace fabric::ctl {
 Node scan_for(const confirm::Record& record, Machine& machine);
 
 // Moves this process to a scope of its own (org.freedesktop.systemd1(5)), fabric-agent-WHAT-PID.scope, so that it
-// survives the end of the login session: systemd may kill the session's cgroup. For a guard (confirm::start_detached()).
+// survives the end of the login session: systemd may kill the session's cgroup. For a guard
+// (confirm::start_detached()).
 void leave_session(const std::string& what, const char* description);
 
 // One apply with --confirm. Its guard is started before the first write. Without --confirm every step does nothing. The

@@ -64,8 +64,7 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
       blocks += "  " + label + wrapped(line, output.width, 12) + "\n";
       label = "          ";
     }
-    if (!group.likewise.empty())
-      blocks += "  Also for: " + wrapped(also_for(group.likewise), output.width, 12) + "\n";
+    if (!group.likewise.empty()) blocks += "  Also for: " + wrapped(also_for(group.likewise), output.width, 12) + "\n";
   }
   return table.text(output) + blocks + "\n" + observed + " observed" + window;
 }

@@ -81,19 +81,21 @@ std::string with_names(std::string_view text, Value&& value) {
   return out.append(text);
 }
 
-// The commands, without those of the program that printed the line ("rdma: Failed to ..."): it was just run.
+// The commands, without those of the program that printed the line ("rdma: Failed to ..."): it was just run. Its
+// version and its help are news.
 std::string without_printer(std::string_view commands, std::string_view line) {
-  constexpr std::string_view kSeparator = "; ";
+  constexpr std::string_view kSeparator = "; ", kNews[]{" --version", " -V", " --help"};
   line = trim(line);
   const std::string_view printer = line.substr(0, line.find(": "));
   std::string out;
   for (size_t at = 0; at < commands.size();) {
     const size_t end = std::min(commands.find(kSeparator, at), commands.size());
     const std::string_view command = commands.substr(at, end - at);
-    if (command.substr(0, command.find(' ')) != printer) append_item(out, std::string(command), kSeparator);
+    const bool is_news = std::ranges::any_of(kNews, [&](std::string_view each) { return command.ends_with(each); });
+    if (is_news || command.substr(0, command.find(' ')) != printer) append_item(out, std::string(command), kSeparator);
     at = end + kSeparator.size();
   }
-  return out;
+  return out.empty() ? std::string(commands) : out;
 }
 
 // The message's next step with the names of the peer and of the first port; unknown names are placeholders in capitals.

@@ -37,7 +37,7 @@ Json report_json(const Port& port, const qos::SelfTest& test) {
   }
   Json left = Json::array();
   for (const Change& change : test.restored)
-    if (!is_done(change.outcome) && change.outcome != Outcome::unsupported)
+    if (!qos::is_restored(change))
       left.push_back({{"setting", change.key()}, {"outcome", to_text(change.outcome)}, {"detail", change.detail}});
   return {{"version", FABRIC_VERSION},    {"kernel", system.release},
           {"driver", port.kernel_driver}, {"driver_version", port.driver_version},
@@ -80,25 +80,35 @@ Result<std::string> save_report(const Fd& directory, const Port& port, const std
   }
 }
 
-// Runs in the guard if the self-test was killed, or if its end waits for an idle port; returns the pause before the next
-// call.
-std::chrono::seconds end_test(const Options& options, confirm::RetryPause& pause) {
-  constexpr std::chrono::seconds kRetry{1}, kAbsent{60};
+// Runs in the guard if the self-test of the port was killed, or if its end waits for an idle port; returns the pause
+// before the next call.
+std::chrono::seconds end_test(Options options, const Port& port, confirm::RetryPause& pause) {
+  constexpr std::chrono::seconds kRetry{1}, kIdle{5}, kAbsent{60};
+  options.config.clear();  // the file may be gone, and the guard has another directory; the record has the settings
   const auto lock = state::take_lock(options.root, kLockPatience);
   auto machine = open_machine(options);
   if (!lock || !machine) return kRetry;
-  const Node node = scan_for_writing(*machine);
+  Node node = scan_for_writing(*machine);
+  const bool is_here = std::ranges::any_of(node.ports, [&](const Port& each) { return each.id() == port.id(); });
+  if (!is_here && machine->policy && !machine->policy->exclude.empty()) {  // the test had another policy
+    machine->policy->exclude.clear();
+    node = scan_for_writing(*machine);
+  }
   Output unread;  // the starter has ended
   Pacing pacing(*machine, node, options.root, unread);
   const auto ended = qos::end_self_test(machine->kernel, node.ports, options.root, qos::ask_kernel(machine->kernel),
                                         pacing.turns, front_end_of(*machine));
   if (!ended) return kRetry;
   settle_links(machine->kernel, node, *ended, pacing.unsettled, unread);
-  if (std::ranges::any_of(*ended, was_written)) {
-    ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
-    ::syslog(LOG_WARNING, "a self-test was interrupted; the settings from before it are restored");
-  }
-  return ended->empty() ? kAbsent : pause.after(*ended);
+  if (ended->empty()) return kAbsent;
+  const std::chrono::seconds next = pause.after(*ended);
+  // The job of a port may run for days, and each try scans the machine.
+  if (std::ranges::none_of(*ended, was_written)) return std::max(next, kIdle);
+  const bool is_left = std::ranges::any_of(*ended, is_left_to_do);
+  ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
+  ::syslog(LOG_WARNING, "a self-test was interrupted; the settings from before it are restored%s",
+           is_left ? " when the port is idle" : "");
+  return next;
 }
 
 }  // namespace
@@ -144,7 +154,7 @@ int run_selftest(const Options& options, Output& output) {
   auto guard = qos::start_self_test_guard(
       options.root, port,
       [] { leave_session("selftest", "Restores the settings if fabric-agentctl selftest is killed"); },
-      [options, pause = confirm::RetryPause()]() mutable { return end_test(options, pause); });
+      [options, port, pause = confirm::RetryPause()]() mutable { return end_test(options, port, pause); });
   if (!guard) return failure(guard.error(), output);
   auto test = qos::self_test(kernel, port, entry->want,
                              {.directory = options.root,

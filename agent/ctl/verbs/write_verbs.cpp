@@ -260,7 +260,9 @@ int run_plan(const Options& options, Output& output) {
   auto machine = open_configured_machine(options);
   if (!machine) return failure(machine.error(), output);
   if (!machine->kernel.route)
-    return failure(error(0, options.root + ": no settings of ports in this captured tree; fabric-agentctl capture records them"), output);
+    return failure(
+        error(0, options.root + ": no settings of ports in this captured tree; fabric-agentctl capture records them"),
+        output);
   Node node = scan_for_writing(*machine);
   if (auto known = check_ports(options, node); !known) return failure(known.error(), output);
   if (::geteuid() != 0)
@@ -329,15 +331,13 @@ int run_apply(const Options& options, Output& output) {
   auto ended = Trial::end_overdue(*writer, options, pacing, output);
   if (!ended) return failure(ended.error(), output);
   if (auto allowed = Trial::refuse(options); !allowed) return failure(allowed.error(), output);
-  auto tested = qos::end_self_test(writer->machine.kernel, writer->node.ports, options.root,
-                                   qos::ask_kernel(writer->machine.kernel), pacing.turns, front_end_of(writer->machine));
+  auto tested =
+      qos::end_self_test(writer->machine.kernel, writer->node.ports, options.root,
+                         qos::ask_kernel(writer->machine.kernel), pacing.turns, front_end_of(writer->machine));
   // A damaged record is no reason to leave the policy unapplied; agentd, restore and selftest report it.
   if (!tested && tested.error().code == EBADMSG) tested = Changes{};
   if (!tested) return failure(tested.error(), output);
-  const auto is_left = [](const Change& change) {
-    return !is_done(change.outcome) && change.outcome != Outcome::unsupported;
-  };
-  if (options.confirm && std::ranges::any_of(*tested, is_left))
+  if (options.confirm && !std::ranges::all_of(*tested, qos::is_restored))
     return fail(output, kFailure,
                 "apply --confirm: a self-test was interrupted, and the settings from before it, which an apply that is "
                 "not confirmed would have to restore, wait for an idle port; apply without --confirm replaces them");

@@ -104,7 +104,7 @@ std::string request_header(MHD_Connection* connection, const char* name) {
 }
 
 bool is_odd_target(std::string_view target) {
-  const auto is_control = [](char letter) { return (letter >= 0 && letter < ' ') || letter == '\x7f'; };
+  const auto is_control = [](char letter) { return static_cast<unsigned char>(letter) < ' ' || letter == '\x7f'; };
   return std::ranges::any_of(target, is_control) ||
          target.substr(0, target.find('?')).find("%00") != std::string_view::npos;
 }
@@ -147,7 +147,8 @@ std::string request_fault(MHD_Connection* connection, const RequestLine& line) {
   const auto* info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   if (info == nullptr || line.method.data() + info->header_size != seen.next + kLineBreak) seen.gaps = true;
 
-  if (line.is_odd || seen.other_lines || (is_lenient_library() && seen.gaps)) return "A line that HTTP does not permit.\n";
+  if (line.is_odd || seen.other_lines || (is_lenient_library() && seen.gaps))
+    return "A line that HTTP does not permit.\n";
   if (seen.lengths + seen.encodings > 1) return "More than one Content-Length or Transfer-Encoding.\n";
   if (seen.hosts > 1) return "More than one Host.\n";
   if (seen.hosts == 0 && line.version == "HTTP/1.1") return "No Host.\n";

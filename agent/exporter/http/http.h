@@ -48,8 +48,8 @@ struct RequestLine {
   std::string_view version;
   bool is_odd = false;  // is_odd_target()
 };
-// Whether the target of a request, as it was received, has a control character, or in its path a NUL in the form of %00,
-// where libmicrohttpd's path ends and a proxy's does not.
+// Whether the target of a request, as it was received, has a control character, or in its path a NUL in the form of
+// %00, where libmicrohttpd's path ends and a proxy's does not.
 bool is_odd_target(std::string_view target);
 // Whether libmicrohttpd accepts lines that HTTP does not permit: versions before 1.0.
 bool is_lenient_library();

@@ -82,8 +82,8 @@ std::optional<std::string> text_member(const Json& object, const char* key) {
 
 constexpr unsigned kWarning = 4;  // of syslog
 
-// Of journald, loggers in JSON, and clouds. The journald driver of container engines gives each line of stderr the
-// level 3, which says nothing.
+// The level that journald, loggers in JSON, and clouds give. The journald driver of container engines gives each line
+// of stderr the level 3, which says nothing.
 Level level_of(const Json& object) {
   if (object.contains("CONTAINER_ID") || object.contains("CONTAINER_NAME")) return Level::none;
   if (const auto priority = text_member(object, "PRIORITY"))

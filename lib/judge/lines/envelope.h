@@ -13,8 +13,8 @@ namespace fabric::lines {
 // With its envelope a line of kMaxLine is not longer, if few of its characters are escaped.
 inline constexpr size_t kMaxRaw = 64 * 1024;
 
-// What the form around a line says of it: a level of syslog (warning or worse; notice or less, of the kernel only,
-// because services print errors with it, too), or a level in words.
+// The mark of the form around a line: a level of syslog (warning or worse; notice or less, of the kernel only, because
+// services print errors with it, too), or a level in words.
 enum class Level : uint8_t { none, problem, information };
 
 struct Unwrapped {

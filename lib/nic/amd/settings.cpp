@@ -36,25 +36,24 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   return upstream::remedy(setting, have, netdev, code);
 }
 
-// Commands as in AMD UG1813 and in ROCm's documentation ("Configure QoS and PFC", "Configure DCQCN"). A port is named
-// by a UUID that begins with its MAC address: "04908130-a7a0-4242-4242-000011010000" is 04:90:81:30:a7:a0, and `nicctl
-// show port` prints it as the third word of the line "Port : UUID (eth1/1)". `nicctl update qos` accepts one UUID at a
-// time, `nicctl update dcqcn` one RDMA device.
 // `nicctl update qos scheduling` has a weight in percent for each priority; 0 is strict priority. Our classes have
 // several priorities: the weight of a class goes to those of its priorities that carry a DSCP of the policy, and in the
-// class of the other DSCPs to priority 0. Empty: the command cannot say it.
+// class of the other DSCPs to priority 0. Empty: the command cannot say it, as a weight below 1.
 std::string scheduling(const Ets& ets, const Qos& want) {
   std::array<std::set<unsigned>, kPriorities> members;  // by class
   const auto add = [&](unsigned priority) { members[ets.prio_tc[priority] & 7].insert(priority); };
   add(0);
   if (want.dscp_map)
     for (const auto& [dscp, priority] : *want.dscp_map) add(priority & 7);
+  if (want.cnp_dscp && want.cnp_prio && want.cnp_prio->value) add(*want.cnp_prio->value & 7);
   std::string priorities, weights, limits;
   unsigned sum = 0;
   for (size_t tc = 0; tc < members.size(); ++tc) {
     if (ets.tsa[tc] != Tsa::ets && ets.tsa[tc] != Tsa::strict && !members[tc].empty()) return {};
     const auto count = static_cast<unsigned>(members[tc].size());
-    unsigned left = ets.tsa[tc] == Tsa::ets ? ets.bw[tc] : 0, nth = 0;
+    const bool is_weighted = ets.tsa[tc] == Tsa::ets;
+    unsigned left = is_weighted ? ets.bw[tc] : 0, nth = 0;
+    if (is_weighted && left < count) return {};  // one would be 0, which is strict priority
     for (const unsigned priority : members[tc]) {
       const unsigned weight = left / (count - nth++);
       left -= weight;
@@ -68,6 +67,10 @@ std::string scheduling(const Ets& ets, const Qos& want) {
   return "--priority " + priorities + " --dwrr " + weights + " --rate-limit " + limits;
 }
 
+// Commands as in AMD UG1813 and in ROCm's documentation ("Configure QoS and PFC", "Configure DCQCN"). A port is named
+// by a UUID that begins with its MAC address: "04908130-a7a0-4242-4242-000011010000" is 04:90:81:30:a7:a0, and `nicctl
+// show port` prints it as the third word of the line "Port : UUID (eth1/1)". `nicctl update qos` accepts one UUID at a
+// time, `nicctl update dcqcn` one RDMA device.
 std::string vendor_command(const Setting& setting, const Qos& want, const std::string& rdma, const std::string& mac) {
   std::string port = " -p PORT";  // of `nicctl show port`
   const auto octets = split(mac, ':');

@@ -336,8 +336,7 @@ TEST_F(PortManagerTest, TheWriteAfterCarrierUpDoesNotProlongAConflict) {
 TEST_F(PortManagerTest, AWriterThatRunsDelaysTheNextWriteOnlyIfItChangesThatBack) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   busy_ = "eth0";
-  PortManager& manager =
-      start(kEnforce + "disruptive = \"now\"\nconflict = { rounds = 3, window = 60 }\n");
+  PortManager& manager = start(kEnforce + "disruptive = \"now\"\nconflict = { rounds = 3, window = 60 }\n");
   tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 812 0\n");
   tree_.file("proc/812/status", "CapEff:\t0000000000001000\n");
   tree_.file("proc/812/comm", "qosd\n").file("proc/812/cmdline", std::string("qosd\0eth0\0", 10));
@@ -413,8 +412,7 @@ TEST_F(PortManagerTest, AWriterThatRunsDelaysNoWriteOfAnIdlePort) {
 TEST_F(PortManagerTest, AWriterThatReactsIsLeftAloneAfterTwoWritesAlsoWithOneRound) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   busy_ = "eth0";
-  PortManager& manager =
-      start(kEnforce + "disruptive = \"now\"\nconflict = { rounds = 1, window = 60 }\n");
+  PortManager& manager = start(kEnforce + "disruptive = \"now\"\nconflict = { rounds = 1, window = 60 }\n");
   const auto add_writer = [this] {
     tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 812 0\n");
     tree_.file("proc/812/comm", "qosd\n").file("proc/812/cmdline", std::string("qosd\0eth0\0", 10));
@@ -862,7 +860,8 @@ TEST_F(PortManagerTest, ASelfTestThatIsKilledIsLookedForUntilItIsEnded) {
   ASSERT_TRUE(lock.ok());
   state::Original before(Qos{.pause = Pause{true, true}, .pfc = PrioSet{}});
   before.may_lack_pause_and_pfc = true;
-  ASSERT_TRUE(state::save_originals(tree_.path(), {{state::port_key(ports().front()), before}}, state::kSelfTestFile).ok());
+  ASSERT_TRUE(
+      state::save_originals(tree_.path(), {{state::port_key(ports().front()), before}}, state::kSelfTestFile).ok());
   manager_->note_self_test();
   nic.pause = {};
   EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids(std::vector<std::string>{})) << "it is running";
@@ -874,7 +873,8 @@ TEST_F(PortManagerTest, ASelfTestThatIsKilledIsLookedForUntilItIsEnded) {
   look();
   EXPECT_TRUE(nic.pause.rx && nic.pause.tx) << "a job has started meanwhile";
   nic.pfc.pfc_en = 1 << 5;
-  ASSERT_TRUE(state::save_originals(tree_.path(), {{state::port_key(ports().front()), before}}, state::kSelfTestFile).ok());
+  ASSERT_TRUE(
+      state::save_originals(tree_.path(), {{state::port_key(ports().front()), before}}, state::kSelfTestFile).ok());
   EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids(std::vector<std::string>{})) << "in use";
   busy_.clear();
   EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids({kId}));

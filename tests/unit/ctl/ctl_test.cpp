@@ -961,7 +961,8 @@ TEST(CtlText, ATableFitsAndLosesNothing) {
 }
 
 TEST(CtlText, ANumberKeepsItsUnit) {
-  EXPECT_EQ(wrapped("at most 504 of 800 Gb/s; received: 440 Gb/s", 39, 0), "at most 504 of 800 Gb/s; received:\n440 Gb/s");
+  EXPECT_EQ(wrapped("at most 504 of 800 Gb/s; received: 440 Gb/s", 39, 0),
+            "at most 504 of 800 Gb/s; received:\n440 Gb/s");
   EXPECT_EQ(wrapped("than the port (100 Gb/s).", 20, 2), "than the port\n  (100 Gb/s).");
   EXPECT_EQ(wrapped("up for 12 min, 3 ports", 10, 0), "up for\n12 min, 3\nports");
 }

@@ -839,10 +839,12 @@ TEST(ExplainLog, NamesAllPeersAndTheirNumber) {
   EXPECT_TRUE(
       has(ran_on(tree, {"explain", "--log", tree.path() + "/ports"}).text, "Several ports: look first at this host"));
   EXPECT_TRUE(has(ran_on(tree, {"explain", "--log", tree.path() + "/port"}).text, "Many peers: look at this port"));
-  // The program that printed the line is not run again; a file is no rule.
+  // The program that printed the line is not run again, but for its version; a file is no rule.
   const std::string refused = ran_on(tree, {"explain", "rdma: Failed to send command: Operation not permitted"}).text;
   EXPECT_TRUE(has(refused, "Next: journalctl")) << refused;
   EXPECT_FALSE(has(refused, "Next: rdma")) << refused;
+  const std::string options = ran_on(tree, {"explain", "ethtool: bad command line argument(s)"}).text;
+  EXPECT_TRUE(has(options, "Next: ip -V; ethtool --version; man dcb")) << options;
   const Ran file = ran_on(tree, {"explain", tree.path() + "/one"});
   EXPECT_TRUE(has(file.errors, "is a file: fabric-agentctl explain --log ")) << file.errors;
 }

@@ -261,9 +261,8 @@ TEST(PauseOrPfcPending, PauseStaysUntilRocesPacketsAreWherePfcIs) {
       bed.nic.pfc.pfc_en = 0x08;
       ASSERT_NE(priority_on(bed.nic, kDscp), kPriority);
       const Qos want = policy(personality, kPfc, true);
-      if (is_held) bed.terms.in_conflict = [](SettingId id) {
-        return id == SettingId::dscp_map || id == SettingId::trust;
-      };
+      if (is_held)
+        bed.terms.in_conflict = [](SettingId id) { return id == SettingId::dscp_map || id == SettingId::trust; };
       else bed.nic.faults["setapp"] = {Fault::refuse, EIO};
       const Changes changes = bed.settle_to(want);
       EXPECT_TRUE(is_lossless(bed.nic)) << text(changes);

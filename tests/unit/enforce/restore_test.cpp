@@ -535,8 +535,8 @@ TEST(SelfTest, ItsGuardEndsAKilledOne) {
       };
       const auto detach = [&] { std::ofstream(tree.path() + "/guard") << ::getpid(); };
       bool stands = lock && qos::start_self_test_guard(tree.path(), port, detach, act);
-      stands = stands && state::save_originals(tree.path(), {{state::port_key(port), Qos{.mtu = 1500}}},
-                                               state::kSelfTestFile);
+      stands = stands &&
+               state::save_originals(tree.path(), {{state::port_key(port), Qos{.mtu = 1500}}}, state::kSelfTestFile);
       if (!is_killed) stands = stands && state::save_originals(tree.path(), {}, state::kSelfTestFile);
       (void)!::write(ready[1], stands ? "y" : "n", 1);
       if (is_killed) ::pause();
@@ -553,6 +553,25 @@ TEST(SelfTest, ItsGuardEndsAKilledOne) {
     EXPECT_EQ(tree.root().exists("acted"), is_killed);
     for (const int end : ready) ::close(end);
   }
+}
+
+// Nothing ends a test by a damaged record. The operator repairs or removes it.
+TEST(SelfTest, ItsGuardWaitsForARepairOfADamagedRecord) {
+  Tree tree;
+  tree.file(state::kSelfTestFile, "{");
+  const auto act = [&] {
+    std::ofstream(tree.path() + "/acted") << "yes";
+    return std::chrono::seconds(0);
+  };
+  const auto detach = [&] { std::ofstream(tree.path() + "/guard") << ::getpid(); };
+  ASSERT_TRUE(qos::start_self_test_guard(tree.path(), Port{.netdev = "eth0"}, detach, act).ok());
+  pid_t guard = 0;
+  ASSERT_TRUE(std::ifstream(tree.path() + "/guard") >> guard);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_FALSE(has_ended(guard));
+  tree.remove(state::kSelfTestFile);
+  EXPECT_TRUE(becomes([&] { return has_ended(guard); }));
+  EXPECT_FALSE(tree.root().exists("acted"));
 }
 
 // The default route comes during the test: without --force its port is written no more, also not to end the test.

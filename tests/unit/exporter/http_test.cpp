@@ -428,9 +428,9 @@ TEST_F(ServerTest, RequestsThatAProxyUnderstandsDifferentlyAreRefused) {
     EXPECT_EQ(reply.find("HTTP/1.", 1), std::string::npos) << request << reply;
   }
   for (const std::string& request :
-       {"GET /metrics?a=%20b%00 HTTP/1.1\r\n" + host, "GET /%6detrics HTTP/1.1\r\n" + host, "GET /metrics HTTP/1.0\r\n"s,
-        "\r\n" + start, start + "Content-Length: 0\r\n", start + "X: \t b \t\r\n", start + "X:\r\n",
-        start + "Cookie: a=b; c=\"d e\"\r\nAuthorization: Basic eDp5\r\n",
+       {"GET /metrics?a=%20b%00 HTTP/1.1\r\n" + host, "GET /%6detrics HTTP/1.1\r\n" + host,
+        "GET /metrics HTTP/1.0\r\n"s, "\r\n" + start, start + "Content-Length: 0\r\n", start + "X: \t b \t\r\n",
+        start + "X:\r\n", start + "Cookie: a=b; c=\"d e\"\r\nAuthorization: Basic eDp5\r\n",
         start + "X: " + std::string(9000, 'x') + "\r\n"}) {
     const Fd fd = connect();
     for (const char letter : request.substr(0, 100)) send_text(fd, std::string(1, letter));

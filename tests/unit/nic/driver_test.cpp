@@ -348,6 +348,12 @@ TEST(Ionic, WeightsOfPrioritiesFollowFromTheClasses) {
            .ets = Ets{{0, 0, 0, 1, 1, 0, 2, 0}, {Tsa::ets, Tsa::ets, Tsa::strict}, {49, 51, 0}}};
   const auto command = [&] { return kIonic.vendor_command(setting_of(SettingId::ets), want, "", ""); };
   EXPECT_TRUE(has(command(), " --priority 0,3,4,6 --dwrr 49,25,26,0 --rate-limit 0,0,0,0")) << command();
+  want.cnp_dscp = 48;
+  want.cnp_prio = OrNone{7};
+  want.ets->prio_tc[7] = 2;
+  EXPECT_TRUE(has(command(), " --priority 0,3,4,6,7 --dwrr 49,25,26,0,0 --rate-limit 0,0,0,0,0")) << command();
+  want.ets->bw = {99, 1, 0};
+  EXPECT_EQ(command(), "") << "one of two priorities would have the weight 0: strict priority";
   want.ets->prio_tc[5] = 3;
   want.ets->tsa[3] = Tsa::ets;
   want.ets->bw = {40, 40, 0, 20};

@@ -1009,8 +1009,8 @@ TEST(Correction, OfWhatAnEntryMatches) {
   }
   for (const char* good :
        {"driver = \"bnxt_en\"", "driver = \"bnxt*\"", "driver = \"*\"", "driver = \"hns3\"", "driver = \"efa\"",
-        "netdev = \"enp170s0f0np0*\"", "netdev = \"ens1.*\"", "netdev = \"ens1.100\"", "pci = \"0000:1a:00.*\"",
-        "rdma = \"mlx5_[0,1]\"", "rdma = \"rail0-1\"", "pci = \"10000:1a:00.0\""})
+        "netdev = \"enp170s0f0np0*\"", "netdev = \"ens1.*\"", "netdev = \"ens1.100\"", "netdev = \"ibp65s0\"",
+        "pci = \"0000:1a:00.*\"", "rdma = \"mlx5_[0,1]\"", "rdma = \"rail0-1\"", "pci = \"10000:1a:00.0\""})
     EXPECT_EQ(match_advice(good), "") << good;
 }
 

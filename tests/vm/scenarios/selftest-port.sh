@@ -50,14 +50,16 @@ for n in 0 2; do
   done
 done
 
-# Nobody runs a command, and no agent runs.
+# Nobody runs a command, and no agent runs. The configuration of the test was a file that is gone.
 for n in 0 2; do
   for ms in 200 900; do
-    setsid fabric-agentctl selftest "$(netdev "$n")" --yes >/dev/null 2>&1 &
+    cp "$CONFIG" trial.toml
+    setsid fabric-agentctl --config trial.toml selftest "$(netdev "$n")" --yes >/dev/null 2>&1 &
     test=$!
     sleep "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))"
     kill -KILL "$test" 2>/dev/null
     wait "$test" 2>/dev/null
+    rm trial.toml
     check "NIC $n, killed after $ms ms: its guard restores it" wait_until 30 no_record
     wait_until 20 carrier_of "$n"
     check "NIC $n, killed after $ms ms: the guard leaves the settings as before" wait_until 20 as_before "$n"
