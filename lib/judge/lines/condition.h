@@ -15,6 +15,8 @@ struct OtherMeaning {
   std::string_view errors = {};        // names of errnos
   std::string_view words = {};         // patterns, as Condition::words
   std::string_view other_errors = {};  // all errnos but these
+  bool two_versions = false;           // two versions that differ: the line compares them
+  bool shares = true;                  // only of a harmless statement: too few of something, as "2 of 8"
 };
 
 // The conditions that mean another thing with some components. A combination is of several.

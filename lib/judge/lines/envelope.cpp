@@ -84,20 +84,20 @@ constexpr unsigned kWarning = 4;  // of syslog
 
 // The level that journald, loggers in JSON, and clouds give. The journald driver of container engines gives each line
 // of stderr the level 3, which says nothing.
-Level level_of(const Json& object) {
-  if (object.contains("CONTAINER_ID") || object.contains("CONTAINER_NAME")) return Level::none;
+LineLevel level_of(const Json& object) {
+  if (object.contains("CONTAINER_ID") || object.contains("CONTAINER_NAME")) return LineLevel::none;
   if (const auto priority = text_member(object, "PRIORITY"))
     if (const auto number = parse_number<unsigned>(*priority)) {
-      if (*number <= kWarning) return Level::problem;
-      return text_member(object, "_TRANSPORT") == "kernel" ? Level::information : Level::none;
+      if (*number <= kWarning) return LineLevel::problem;
+      return text_member(object, "_TRANSPORT") == "kernel" ? LineLevel::information : LineLevel::none;
     }
   for (const char* key : {"level", "severity"})
     if (const auto text = text_member(object, key)) {
       const std::string small = lower(*text);
       for (const std::string_view word : {"warn", "err", "crit", "fatal", "alert", "emerg"})
-        if (small.starts_with(word)) return Level::problem;
+        if (small.starts_with(word)) return LineLevel::problem;
     }
-  return Level::none;
+  return LineLevel::none;
 }
 
 std::optional<Unwrapped> read_json(std::string_view line) {
@@ -124,14 +124,14 @@ std::optional<Unwrapped> read_json(std::string_view line) {
 
 // "<3>1 2026-06-12T09:02:55Z node-a kernel - - - text" (RFC 5424) without priority and version; "<3>text" of printk;
 // "kern  :err   : [   12.3] text" of dmesg -x.
-std::string_view without_priority(std::string_view line, Level& level) {
+std::string_view without_priority(std::string_view line, LineLevel& level) {
   constexpr std::string_view kDmesg = "kern  :";
   if (line.starts_with(kDmesg)) {
     const size_t end = line.find(" : [");
     if (end == std::string_view::npos || end > kDmesg.size() + 6) return line;
     const std::string_view name = trim(line.substr(kDmesg.size(), end - kDmesg.size()));
     const bool is_lower = name == "notice" || name == "info" || name == "debug";
-    level = is_lower ? Level::information : Level::problem;
+    level = is_lower ? LineLevel::information : LineLevel::problem;
     return line.substr(end + 3);
   }
   if (!line.starts_with('<')) return line;
@@ -140,8 +140,8 @@ std::string_view without_priority(std::string_view line, Level& level) {
   const auto priority = parse_number<unsigned>(line.substr(1, end - 1));
   if (!priority) return line;
   constexpr unsigned kLevels = 8;  // the rest of the number is the facility; 0 is the kernel
-  if (*priority % kLevels <= kWarning) level = Level::problem;
-  else if (*priority < kLevels) level = Level::information;
+  if (*priority % kLevels <= kWarning) level = LineLevel::problem;
+  else if (*priority < kLevels) level = LineLevel::information;
   line.remove_prefix(end + 1);
   if (line.starts_with("1 ")) line.remove_prefix(2);
   return line;

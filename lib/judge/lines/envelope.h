@@ -15,13 +15,13 @@ inline constexpr size_t kMaxRaw = 64 * 1024;
 
 // The mark of the form around a line: a level of syslog (warning or worse; notice or less, of the kernel only, because
 // services print errors with it, too), or a level in words.
-enum class Level : uint8_t { none, problem, information };
+enum class LineLevel : uint8_t { none, problem, information };
 
 struct Unwrapped {
   std::string text;             // the line as the program printed it
   std::optional<int64_t> time;  // of the envelope, in seconds since 1970
   bool is_part = false;         // the next entry of the same stream continues the line
-  Level level = Level::none;
+  LineLevel level = LineLevel::none;
 };
 // The formats: docker's json-file ("log", "stream", "time"), Kubernetes' CRI ("TIME stdout F TEXT"), journalctl -o json
 // (systemd.journal-fields(7): MESSAGE is a list of bytes if it has control characters), JSON objects with "message" or

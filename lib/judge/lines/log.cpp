@@ -199,7 +199,9 @@ void show_with(Found& cause, Found& each) {
 
 }  // namespace
 
-bool Log::has_problem_mark(const Line& line) { return line.level == Level::problem || has_problem_level(line.text); }
+bool Log::has_problem_mark(const Line& line) {
+  return line.level == LineLevel::problem || has_problem_level(line.text);
+}
 
 FaultLocation cause_of(const Found& found) {
   if (found.message != nullptr && !found.message->is_component()) return found.message->cause;
@@ -257,7 +259,7 @@ void Log::take(Line line) {
   if (condition == nullptr && !is_known && !is_other) condition = step_of(read, message);
   // A statement explains more than the level of the only line. A journal has warnings of everything.
   const bool is_marked =
-      lines_ > 1 && (has_problem_level(line.text) || (line.level == Level::problem && names_subject(read)));
+      lines_ > 1 && (has_problem_level(line.text) || (line.level == LineLevel::problem && names_subject(read)));
   if (message == nullptr && !is_error(read, condition, is_marked)) return;
   Found found{.message = message,
               .named = names_in(line.text, *node_, *lids_),
@@ -353,7 +355,7 @@ void Log::add_unknown(const Line& line, Found found) {
 
 void Log::finish() {
   Line only_line;  // of a log that has one
-  if (lines_ == 1) only_line = pending_ ? *pending_ : Line{part_, std::nullopt, 1, Level::none};
+  if (lines_ == 1) only_line = pending_ ? *pending_ : Line{part_, std::nullopt, 1, LineLevel::none};
   if (!part_.empty()) {
     Line rest{std::exchange(part_, {}), std::nullopt, lines_};
     if (pending_) take(std::move(*std::exchange(pending_, std::nullopt)));
@@ -445,7 +447,7 @@ void Log::judge_unknown(const Line& only_line) {
   if (line.severity > Severity::complaint) return;
   const LineMessage* answer = is_open ? &kNoError : &kInformation;
   if (has_problem_mark(only_line)) answer = &kWarning;
-  else if (only_line.level == Level::information && !has_words_of_fault(line)) answer = &kInformation;
+  else if (only_line.level == LineLevel::information && !has_words_of_fault(line)) answer = &kInformation;
   Found out{.message = answer,
             .line = text.substr(0, kShownOfLine),
             .time = only_line.time ? only_line.time : time_of(text, now_, uptime_),

@@ -86,7 +86,7 @@ class Log {
     std::string text;
     std::optional<int64_t> time;
     size_t number = 0;
-    Level level = Level::none;
+    LineLevel level = LineLevel::none;
   };
 
   static bool has_problem_mark(const Line& line);

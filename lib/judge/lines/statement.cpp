@@ -71,7 +71,8 @@ constexpr Condition kStatements[] = {
      {.words =
           "fail|error|^lane|^width|^x1 |^x2 |^x4 |^x8 "
           "|^x16|^gt/s|gb/s|^gbps|mbps|^link|pcie|memlock|^fault|recovery mode|refer to|gpus|nvlink|nvswitch|^hcas|"
-          "^nics|^ranks|^nodes|^planes|^hosts|^workers|thermal|temperature|throttl|^clocks|^speed|^power"}},
+          "^nics|^ranks|^nodes|^planes|^hosts|^workers|thermal|temperature|throttl|^clocks|^speed|^power",
+      .shares = false}},
 
     {"states-taint",
      none,
@@ -94,7 +95,7 @@ constexpr Condition kStatements[] = {
      {"The line names a version of a driver, a firmware or a program, at its start. Harmless; no action. Compare it "
       "with other hosts if only this one fails."},
      false,
-     {.words = kDoubtful}},
+     {.words = kDoubtful, .two_versions = true}},
 
     {"states-connected",
      none,
@@ -191,9 +192,9 @@ const Condition* statement_of(const LogLine& line) {
              is_few = counts_too_few(line.small);
   for (size_t at = 0; at < lists.size(); ++at)
     if (lists[at].first.is_in(line.small, groups) && (is_marked || !lists[at].second.is_in(line.small, groups))) {
-      if (kStatements[at].id == "states-version" && has_two_versions(line.small)) return nullptr;
-      const bool is_share = kStatements[at].id == "states-fewer";  // it says which shares are no fault
-      if (kStatements[at].cause == none) return is_fault || (is_few && !is_share) ? nullptr : &kStatements[at];
+      const OtherMeaning& denied = kStatements[at].denied;
+      if (denied.two_versions && has_two_versions(line.small)) return nullptr;
+      if (kStatements[at].cause == none) return is_fault || (is_few && denied.shares) ? nullptr : &kStatements[at];
       return is_other ? nullptr : &kStatements[at];
     }
   return nullptr;
