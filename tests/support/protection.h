@@ -38,4 +38,9 @@ inline unsigned protection_of(const SimNic& nic, unsigned prio) {
   return out;
 }
 
+// The protection of packets with this DSCP.
+inline unsigned protection_on(const SimNic& nic, unsigned dscp) {
+  return protection_of(nic, priority_on(nic, dscp).value_or(0));
+}
+
 }  // namespace fabric::test
