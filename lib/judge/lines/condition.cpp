@@ -1009,12 +1009,12 @@ bool is_in_list(std::string_view list, std::string_view word) {
 
 // By the condition's OtherMeaning.
 bool is_denied(const Condition& condition, const LogLine& line) {
-  const auto& [errors, words, other_errors] = condition.denied;
+  const OtherMeaning& denied = condition.denied;
   const std::string_view error = line.codes.error;
   if (!condition.only_errors.empty() && !is_in_list(condition.only_errors, error)) return true;
-  if (!error.empty() && is_in_list(errors, error)) return true;
-  if (!error.empty() && !other_errors.empty() && !is_in_list(other_errors, error)) return true;
-  return !words.empty() && has_any(line.small, words);
+  if (!error.empty() && is_in_list(denied.errors, error)) return true;
+  if (!error.empty() && !denied.other_errors.empty() && !is_in_list(denied.other_errors, error)) return true;
+  return !denied.words.empty() && has_any(line.small, denied.words);
 }
 
 }  // namespace
