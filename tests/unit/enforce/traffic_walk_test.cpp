@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random walks: the programs write one port in any order (apply, restore, self-test, an apply that is not confirmed),
-// while a job runs, the driver refuses a change or the program is killed. What one operation leaves behind is what the
-// next one starts from: that no operation leaves RoCE's class with less protection than it had shows only here.
-// An oracle judges by the NIC's own state.
+// while a job runs, the driver refuses a change or the program is killed. Each operation starts from the state that the
+// one before it left: only so it shows whether one of them leaves RoCE's class with less protection than it had. An
+// oracle judges by the NIC's own state.
 #include <bit>
 
 #include "enforce/restore.h"
@@ -38,7 +38,7 @@ struct Obstacle {
   }
 };
 
-// What the packets with one DSCP had when the job or the operation began.
+// The protection of the packets with one DSCP when the job or the operation began.
 struct Start {
   unsigned protection = 0;  // protection_on()
   bool is_lossless = false;
@@ -260,7 +260,7 @@ class Walk {
     if (obstacle_.kind == Obstacle::killed && changes_ == obstacle_.at) throw Killed();
   }
 
-  // What is lossless and shall be, is; whatever was refused.
+  // A DSCP that was lossless and shall be lossless, is; whatever was refused.
   void judge_end() {
     if (!fault_.empty() || goals_.empty()) return;
     for (const unsigned dscp : kDscps)
@@ -297,7 +297,7 @@ class Walk {
   state::Originals originals_;
   std::optional<confirm::Record> trial_;  // an apply that is not yet reverted
   bool was_killed_ = false;               // and no operation has run unhindered since
-  // Of the present step.
+  // The present step:
   Obstacle obstacle_;
   std::vector<Qos> goals_;
   std::map<unsigned, Start> starts_;
