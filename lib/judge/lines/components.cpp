@@ -171,8 +171,7 @@ constexpr LineMessage kRows[] = {
         "DOCA line before it has the syndrome or the errno.",
         "journalctl -k -g mlx5; ibv_devinfo -d {rdma} | grep fw_ver; dpkg -l | grep -i doca", kDoca),
     marked(
-        "doca-other", unknown,
-        "[DOCA][ERR]|[DOCA][CRT]|DOCA exception|^DOCA_ERROR_|^doca_gpu_|^doca_eth", "",
+        "doca-other", unknown, "[DOCA][ERR]|[DOCA][CRT]|DOCA exception|^DOCA_ERROR_|^doca_gpu_|^doca_eth", "",
         "A program that uses DOCA, NVIDIA's library for its NICs and DPUs. Usual causes: a device or representor that "
         "the process or container was not given, too few huge pages, a firmware or driver that is older than this DOCA "
         "needs, or a peer that ended. DOCA_ERROR_... names the kind of error; the first DOCA line of the process has "
