@@ -242,6 +242,7 @@ Machine intel() {
     port.rate = 12.5e9;
     port.module->identifier = 0x11;  // QSFP28
     port.module->form_factor = "QSFP28";
+    port.module->standard = "SFF-8636";
   });
   return out;
 }

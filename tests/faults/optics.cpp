@@ -47,9 +47,11 @@ Faults light() {
 }
 
 // The module measures the ratios of damaged bits that arrive, and FEC meets `words` that it cannot correct.
+// Only modules with CMIS measure them.
 Plant errors_at_module(double from_cable, double from_nic, double words) {
   return [=](Machine& m) {
-    if (!m.port().module || (words > 0 && !m.raise(metrics::kPhyUncorrectableWords, words))) return std::string();
+    if (!m.port().module || !m.port().module->standard.starts_with("CMIS")) return std::string();
+    if (words > 0 && !m.raise(metrics::kPhyUncorrectableWords, words)) return std::string();
     m.port().module->inputs = {{.side = ModuleSide::medium, .lane = 1, .error_ratio = from_cable, .snr = {}},
                                {.side = ModuleSide::host, .lane = 1, .error_ratio = from_nic, .snr = {}}};
     return m.port().id();

@@ -777,7 +777,7 @@ constexpr LineMessage kRows[] = {
            "fi_info -l; ls -l /dev/infiniband; nvidia-smi topo -m", "NIXL src/utils/libfabric, src/plugins/gpunetio",
            Printer::library),
     complaining(
-        "doca-gpunetio-other", host, "doca_gpunetio|doca_verbs_", "",
+        "doca-gpunetio-other", host, "doca_gpunetio|doca_verbs", "",
         "The library by which a GPU drives an NVIDIA NIC itself (DOCA GPUNetIO, in NCCL's GIN and others). Usual "
         "causes: no GPUDirect RDMA (DMA-BUF, nvidia_peermem) or GDRCopy, a driver or firmware that is too old, a GID "
         "index that is not valid, or an invalid call of the program above.",
