@@ -171,7 +171,8 @@ constexpr LineMessage kRows[] = {
         "DOCA line before it has the syndrome or the errno.",
         "journalctl -k -g mlx5; ibv_devinfo -d {rdma} | grep fw_ver; dpkg -l | grep -i doca", kDoca),
     marked(
-        "doca-other", unknown, "[DOCA][ERR]|[DOCA][CRT]|DOCA exception|^DOCA_ERROR_|^doca_gpu_|^doca_eth", "",
+        "doca-other", unknown,
+        "[DOCA][ERR]|[DOCA][CRT]|DOCA exception|^DOCA_ERROR_|^doca_gpu_|^doca_eth|^doca_verbs.cpp", "",
         "A program that uses DOCA, NVIDIA's library for its NICs and DPUs. Usual causes: a device or representor that "
         "the process or container was not given, too few huge pages, a firmware or driver that is older than this DOCA "
         "needs, or a peer that ended. DOCA_ERROR_... names the kind of error; the first DOCA line of the process has "
@@ -777,7 +778,7 @@ constexpr LineMessage kRows[] = {
            "fi_info -l; ls -l /dev/infiniband; nvidia-smi topo -m", "NIXL src/utils/libfabric, src/plugins/gpunetio",
            Printer::library),
     complaining(
-        "doca-gpunetio-other", host, "doca_gpunetio|doca_verbs", "",
+        "doca-gpunetio-other", host, "doca_gpunetio|doca_verbs_", "",
         "The library by which a GPU drives an NVIDIA NIC itself (DOCA GPUNetIO, in NCCL's GIN and others). Usual "
         "causes: no GPUDirect RDMA (DMA-BUF, nvidia_peermem) or GDRCopy, a driver or firmware that is too old, a GID "
         "index that is not valid, or an invalid call of the program above.",
