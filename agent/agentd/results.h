@@ -65,7 +65,7 @@ class Results {
     Reaction reaction = Reaction::unknown;
     unsigned reversals = 0;  // values that the writer changed back
     // While it reacts, a disruptive write of a port in use (disruptive = "now", front_end) waits until the writer ends,
-    // or until this moment: the writer's rule may be corrected while it runs. On an idle port a write harms nobody.
+    // or until this moment: the writer's rule may be corrected while it runs. On an idle port a write stops no traffic.
     qos::Instant waits_until{};
   };
   // Kept while a port comes and goes: NICs keep settings over a driver reload.

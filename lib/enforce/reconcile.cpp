@@ -53,12 +53,6 @@ bool was_refused(const WantedSetting& row) {
   return row.progress == Progress::refused || row.progress == Progress::doubtful;
 }
 
-// Global pause or PFC is on.
-bool is_on(SettingId id, const Qos& qos) {
-  if (id == SettingId::pfc) return qos.pfc && qos.pfc->bits != 0;
-  return qos.pause && (qos.pause->rx || qos.pause->tx);
-}
-
 // `now` lacks something of the global pause or the PFC of `before`.
 bool is_less(SettingId id, const Qos& now, const Qos& before) {
   if (id == SettingId::pfc) return now.pfc && before.pfc && (before.pfc->bits & ~now.pfc->bits) != 0;
@@ -176,8 +170,8 @@ class PortPass {
     const std::optional<PrioSet>& now = have_.values.pfc;
     if (want_.pfc && now && (want_.pfc->bits & ~now->bits) == 0) move_before(SettingId::pfc, SettingId::prio2buffer);
     const auto pair = replacement();
-    const bool wants_pause = is_on(SettingId::pause, want_);
-    if (pair && wants_pause && is_on(SettingId::pfc, have_.values)) {
+    const bool wants_pause = is_protection_on(SettingId::pause, want_);
+    if (pair && wants_pause && is_protection_on(SettingId::pfc, have_.values)) {
       move_before(SettingId::pfc, SettingId::pause);
     } else if (pair || wants_pause || (want_.pfc && want_.pfc->bits == 0)) {
       const auto pause = std::ranges::find(out, SettingId::pause);
@@ -286,7 +280,7 @@ class PortPass {
     writes_->note_write(port_, row.setting->id, is_disruptive(row));
     auto written = write_setting(*row.op, io, *row.setting, value, have_);
     wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
-    if (is_on(row.setting->id, value) && (written || is_transient(written.error())))
+    if (is_protection_on(row.setting->id, value) && (written || is_transient(written.error())))
       may_have_.set(index(row.setting->id));
     if (written) ++accepted_writes_;
     else row.refusal = written.error();
@@ -311,8 +305,8 @@ class PortPass {
   std::optional<Replacement> replacement() {
     WantedSetting *pause = find(SettingId::pause), *pfc = find(SettingId::pfc);
     if (pause == nullptr || pfc == nullptr) return std::nullopt;
-    const bool is_to_pfc = is_on(SettingId::pfc, want_);
-    if (is_to_pfc == is_on(SettingId::pause, want_)) return std::nullopt;
+    const bool is_to_pfc = is_protection_on(SettingId::pfc, want_);
+    if (is_to_pfc == is_protection_on(SettingId::pause, want_)) return std::nullopt;
     if (!is_to_pfc) return Replacement{pfc, pause};
     if (why_unsupported(*pfc)) return std::nullopt;
     return Replacement{pause, pfc};
@@ -324,9 +318,10 @@ class PortPass {
     const auto pair = replacement();
     if (!pair) return;
     const SettingId from = pair->from->setting->id, to = pair->to->setting->id;
-    was_cut_ = !is_on(from, first_.values);
+    was_cut_ = !is_protection_on(from, first_.values);
     if (!was_cut_) protection_ = first_.values;
-    else if (terms_.original && save_ != nullptr && !is_on(to, first_.values)) protection_ = terms_.original(port_);
+    else if (terms_.original && save_ != nullptr && !is_protection_on(to, first_.values))
+      protection_ = terms_.original(port_);
   }
 
   // True if the write ends the old protection, alone or as its effect (a driver that resets PFC with the owner of
@@ -336,7 +331,7 @@ class PortPass {
     if (&row == pair.to) return false;
     // PFC that is on beside pause does not protect every priority, as pause does.
     const bool is_from_pause = pair.from->setting->id == SettingId::pause;
-    if (is_on(pair.to->setting->id, have_.values) && !(&row == pair.from && is_from_pause)) return false;
+    if (is_protection_on(pair.to->setting->id, have_.values) && !(&row == pair.from && is_from_pause)) return false;
     if (&row == pair.from) return is_less(id, want_, have_.values);
     return row.setting->traffic == TrafficPart::none && takes_away(id);
   }
@@ -346,7 +341,8 @@ class PortPass {
   [[nodiscard]] bool must_wait_for_pair(const WantedSetting& row, const Replacement& pair) const {
     const SettingId id = row.setting->id;
     return pair.to->setting->id == SettingId::pause && &row != pair.from && protection_ &&
-           is_on(SettingId::pfc, *protection_) && !is_on(SettingId::pause, have_.values) && differs(id) &&
+           is_protection_on(SettingId::pfc, *protection_) && !is_protection_on(SettingId::pause, have_.values) &&
+           differs(id) &&
            !std::ranges::all_of(guards_, [=](const TrafficGuard& guard) { return guard.only_protects(id); });
   }
 
@@ -382,7 +378,8 @@ class PortPass {
     if (is_lost && (!is_transient(*read_error_) || has_key(may_have_, to->setting->id) || !(released_ || was_cut_)))
       return;
     // A PFC that was on beside pause, and lacks a priority of the new one, is not the new one.
-    const bool has_come = is_on(to->setting->id, have_.values) && !is_less(to->setting->id, have_.values, want_);
+    const bool has_come =
+        is_protection_on(to->setting->id, have_.values) && !is_less(to->setting->id, have_.values, want_);
     if (has_come || !is_less(id, is_lost ? want_ : have_.values, *protection_)) return;
     if (was_cut_ && !may_restore_after_cut(*from, *to)) return;
     save_originals(id);
@@ -437,7 +434,7 @@ class PortPass {
           if (why->outcome == Outcome::unsupported) blocker = {Outcome::unsupported, blocker->why};
         }
       } else if (&row == to && from->progress == Progress::blocked && from->blocker.outcome == Outcome::pending &&
-                 is_on(from->setting->id, have_.values)) {
+                 is_protection_on(from->setting->id, have_.values)) {
         blocker = blocker_of_new(*to);
         if (!blocker) blocker = wait_for(*from, from->blocker.why);
       }

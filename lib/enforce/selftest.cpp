@@ -107,15 +107,10 @@ SelfTestStep test_setting(Kernel& kernel, const Port& port, const Driver& driver
 
 constexpr SettingId kProtections[]{SettingId::pfc, SettingId::pause};
 
-bool is_on(SettingId id, const Qos& qos) {
-  if (id == SettingId::pfc) return qos.pfc && qos.pfc->bits != 0;
-  return qos.pause && (qos.pause->rx || qos.pause->tx);
-}
-
 // Global pause or PFC, whichever was on before the test; nullopt: neither, or this driver cannot write it.
 std::optional<SettingId> protection_of(const Driver& driver, const Qos& before) {
   for (const SettingId id : kProtections)
-    if (is_on(id, before) && op_of(driver, id).write != nullptr) return id;
+    if (is_protection_on(id, before) && op_of(driver, id).write != nullptr) return id;
   return std::nullopt;
 }
 
@@ -136,7 +131,7 @@ Result<bool> return_protection(Kernel& kernel, const Port& port, const Driver& d
   for (int tries = 0;; ++tries) {
     if (tries > 1) std::this_thread::sleep_for(kPause);
     const auto have = read(kernel, port, Keys().set(index(SettingId::pfc)).set(index(SettingId::pause)));
-    if (have && std::ranges::any_of(kProtections, [&](SettingId id) { return is_on(id, have->values); }))
+    if (have && std::ranges::any_of(kProtections, [&](SettingId id) { return is_protection_on(id, have->values); }))
       return tries != 0;
     if (!have) written = have.error();
     if (tries == kTries || (!have && have.error().code == ENODEV)) break;
@@ -230,7 +225,7 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
                        [&](SettingId id) { return has_value(setting_of(id), wanted); });
   // PFC comes as soon as possible after the global pause that it replaces, because the program may be killed between
   // the two: the rest of the class is written before both, except the buffers, which depend on pause.
-  if (is_on(SettingId::pause, before->values) && is_on(SettingId::pfc, wanted)) {
+  if (is_protection_on(SettingId::pause, before->values) && is_protection_on(SettingId::pfc, wanted)) {
     constexpr SettingId kAfterPause[]{SettingId::prio2buffer, SettingId::buffer_size, SettingId::pfc};
     const auto pause = std::ranges::find(left, SettingId::pause), next = std::ranges::find_first_of(left, kAfterPause);
     if (pause < next) std::rotate(pause, pause + 1, next);

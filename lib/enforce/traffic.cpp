@@ -42,6 +42,11 @@ bool is_lost(uint8_t before, uint8_t after) { return (before & ~after) != 0; }
 
 }  // namespace
 
+bool is_protection_on(SettingId id, const Qos& qos) {
+  if (id == SettingId::pfc) return qos.pfc && qos.pfc->bits != 0;
+  return qos.pause && (qos.pause->rx || qos.pause->tx);
+}
+
 Lanes TrafficGuard::lanes(const Qos& qos) const {
   std::array<uint8_t, kPriorities> guards{};
   for (uint8_t priority = 0; priority < kPriorities; ++priority) guards[priority] = guards_of(qos, priority, least_);

@@ -10,6 +10,9 @@
 
 namespace fabric::qos {
 
+// Whether PFC is on for any priority (SettingId::pfc), or global pause in any direction (SettingId::pause).
+bool is_protection_on(SettingId id, const Qos& qos);
+
 // The treatment of one kind of packet.
 struct Lane {
   std::optional<uint8_t> priority{};  // absent: it follows from something that the settings do not show

@@ -95,11 +95,11 @@ std::string without_printer(std::string_view commands, std::string_view line) {
     if (is_news || command.substr(0, command.find(' ')) != printer) append_item(out, std::string(command), kSeparator);
     at = end + kSeparator.size();
   }
-  return out.empty() ? std::string(commands) : out;
+  return out;
 }
 
 // The message's next step with the names of the peer and of the first port; unknown names are placeholders in capitals.
-// {port} is empty without a port: the command is then about every port.
+// {port} is empty without a port: the command is then about every port. Empty: there is only the command that was run.
 std::string next_step(const Found& found) {
   std::map<std::string_view, std::string> values{{"peer", found.named.peer}};
   if (!found.named.ports.empty()) {
@@ -283,7 +283,7 @@ std::string found_text(const Found& found, const NodeState& state, const Output&
     paragraphs.push_back(follows + ": " + clean_text(each.line));
   }
   if (message != nullptr && !message->next.empty()) {
-    paragraphs.push_back("Next: " + next_step(found));
+    if (const std::string step = next_step(found); !step.empty()) paragraphs.push_back("Next: " + step);
     paragraphs.push_back("Source: " + std::string(message->source));
   }
   for (const std::string& paragraph : paragraphs) text += "  " + wrapped(paragraph, output.width, 4) + "\n";

@@ -395,7 +395,7 @@ constexpr Condition kConditions[] = {
      true,
      {.words = "^fan|^clock|^temperature|^voltage|^mtu|^test speed|^download|^disk|^read speed|^write speed"}},
 
-    // A measured result, or any other value: what is slow, or wrong, is not said.
+    // A measured result, or any other value: the line does not name the slow or wrong part.
     {"says-below-expected",
      unknown,
      "lower than expected|below the expected|below expected|less than expected",

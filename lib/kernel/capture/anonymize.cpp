@@ -89,7 +89,7 @@ bool is_strong(std::string_view bytes) {
 }  // namespace
 
 void Pseudonyms::learn(std::string from, std::string to) {
-  constexpr size_t kLongest = 64;  // a serial number; what is longer is replaced in its own file only
+  constexpr size_t kLongest = 64;  // a serial number; longer texts are replaced in their own file only
   if (from.size() < 4 || from.size() > kLongest || from == to) return;
   lengths_[from.substr(0, 4)].insert(from.size());
   known_.try_emplace(std::move(from), std::move(to));

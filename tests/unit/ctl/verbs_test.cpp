@@ -845,6 +845,8 @@ TEST(ExplainLog, NamesAllPeersAndTheirNumber) {
   EXPECT_FALSE(has(refused, "Next: rdma")) << refused;
   const std::string options = ran_on(tree, {"explain", "ethtool: bad command line argument(s)"}).text;
   EXPECT_TRUE(has(options, "Next: ip -V; ethtool --version; man dcb")) << options;
+  const std::string own = ran_on(tree, {"explain", "ib_write_bw: Failed to negotiate"}).text;
+  EXPECT_FALSE(has(own, "Next: ib_write_bw") || has(own, "Next:\n") || has(own, "Next: \n")) << own;
   const Ran file = ran_on(tree, {"explain", tree.path() + "/one"});
   EXPECT_TRUE(has(file.errors, "is a file: fabric-agentctl explain --log ")) << file.errors;
 }
