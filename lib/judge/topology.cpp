@@ -850,8 +850,8 @@ Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inven
   fix += journal + ". " + accept;
   // A NIC without any RDMA device is lost for the GPU that it was paired with, as if it were gone.
   const bool serves_gpu = change.kind == Kind::rdma && change.is == "none" &&
-                          std::ranges::any_of(inventory.parts, [&](const InventoryPart& part) {
-                            return part.gpu && contains(part.nics, change.pci);
+                          std::ranges::any_of(inventory.parts, [&](const InventoryPart& each) {
+                            return each.gpu && contains(each.nics, change.pci);
                           });
   const bool is_lost = change.kind == Kind::driver || serves_gpu;
   return bad(is_lost ? Status::critical : Status::warning, subject, words.what + change.is + ": " + part,
