@@ -15,6 +15,7 @@
 #include "ctl/verbs.h"
 #include "judge/health_state.h"
 #include "judge/lines.h"
+#include "judge/lines/advice.h"
 #include "judge/lines/envelope.h"
 #include "judge/lines/log.h"
 #include "judge/lines/names.h"
@@ -160,6 +161,12 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
   return with_printer(std::move(text));
 }
 
+// What the line itself advises, if no rule knows the message: it says more than the usual causes of its component.
+std::string_view own_advice(const Found& found) {
+  if (found.message != nullptr && !found.message->is_component()) return {};
+  return lines::advice_in(found.line);
+}
+
 // The id of the message or component, else that of the condition.
 std::string_view id_of(const Found& found) {
   if (found.message != nullptr) return found.message->id;
@@ -248,6 +255,8 @@ std::string found_text(const Found& found, const NodeState& state, const Output&
   std::vector<std::string> paragraphs{lines_text(found.first, found.count) + ": " + clean_text(found.line),
                                       meaning_of(found, message, state)};
   text += "\n";
+  if (const std::string_view advice = own_advice(found); !advice.empty())
+    paragraphs.push_back("The line itself advises: " + clean_text(advice));
   if (!found.codes.empty()) paragraphs.push_back("Codes: " + counted_text(found.codes));
   if (const std::string error = error_text(found); !error.empty()) paragraphs.push_back(error);
   for (size_t i = 0; i < named.ports.size(); ++i) {
@@ -332,6 +341,7 @@ Json found_json(const Found& found, const NodeState& state) {
   std::string elsewhere;
   if (!found.elsewhere.empty()) elsewhere = found.elsewhere.front().text;
   out.update({{"codes", counted_json(found.codes, "code")},
+              {"advice", clean_text(own_advice(found))},
               {"error_meaning", error_text(found)},
               {"vendor_error", found.vendor_error},
               {"peer", found.named.peer},
@@ -409,7 +419,8 @@ int explain_lines(const Options& options, Output& output) {
   if (stream == &file) state.hypervisor.clear();
   Log log(state.node, state.lids, state.wall, state.uptime);
   if (name.empty()) {
-    for (const std::string& line : options.arguments) log.add(line);
+    for (const std::string& argument : options.arguments)
+      for (const std::string_view line : split(trim(argument), '\n')) log.add(line);
     log.finish();
   } else {
     if (name == "-") name = "standard input";
