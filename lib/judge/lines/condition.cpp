@@ -152,7 +152,7 @@ constexpr Condition kConditions[] = {
     // The event log of a BMC has forms of its own: "| Processor #0xc9 | IERR | Asserted".
     {"says-sensor",
      host,
-     "| asserted|sel entry|assertion event|^sel: |dimm*high temp|voltage*inadequate|voltage*non_recoverable|^ierr$",
+     "#0x*^asserted$|sel entry|^assertion event|^sel: |dimm*high temp|voltage*inadequate|voltage*non_recoverable|^ierr$",
      {"The message is an event of a sensor of the server, of its management controller (BMC): voltage, temperature, "
       "power, fan, memory or processor. The line names the part. Read the events around it (ipmitool sel elist); ",
       {Work::in_machine, "replace the part if it comes again."}},
