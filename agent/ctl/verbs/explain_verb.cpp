@@ -43,7 +43,8 @@ struct NodeState {
   Node node;
   lines::PortsByLid lids;
   std::optional<HealthMemory> memory;
-  std::string hypervisor;  // empty: real hardware, or the lines may be another machine's
+  std::vector<std::string> pci;  // the addresses of its devices
+  std::string hypervisor;        // empty: real hardware, or the lines may be another machine's
   int64_t wall = std::time(nullptr);
   double uptime = 0;  // at `wall`
 };
@@ -135,7 +136,10 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
   const bool is_here = found.hosts.empty() || std::ranges::any_of(found.hosts, [&](const Counted& host) {
                          return short_name(host.text) == own;
                        });
-  const bool is_guests = !state.hypervisor.empty() && is_here && found.elsewhere.empty();
+  // A device that is not on this machine: the line is another machine's.
+  const bool is_other =
+      std::ranges::any_of(found.pci, [&](const Counted& each) { return !contains(state.pci, each.text); });
+  const bool is_guests = !state.hypervisor.empty() && is_here && found.elsewhere.empty() && !is_other;
   const auto adapted = [&](const FixRow& meaning) {
     Fix fix = meaning;
     if (is_guests) fix = fix_of_guest(std::move(fix), state.hypervisor);
@@ -389,6 +393,7 @@ NodeState read_state(const Options& options, Output& output) {
     const unsigned count = 1U << std::min(7U, lid_number(root, folder + "/lid_mask_count"));
     for (unsigned i = 0; base != 0 && i < count; ++i) out.lids[base + i] = &port;
   }
+  out.pci = root.names_in("sys/bus/pci/devices");
   out.hypervisor = machine::hypervisor(root);
   out.wall = wall_now(machine->kernel);
   out.uptime = state::uptime(root).value_or(0);
@@ -438,7 +443,8 @@ int explain_lines(const Options& options, Output& output) {
     if (log.known() == 0 && log.lines() == 1)
       text += "Unknown line: it matches none of the " + std::to_string(lines::messages().size()) + " known messages.\n";
     else if (log.known() == 0)
-      text += "None of the " + std::to_string(log.lines()) + " lines matches a known message.\n";
+      text += "None of the " + std::to_string(log.lines()) + " lines matches a known message" +
+              (answers.empty() ? ", and none is marked as an error.\n" : ".\n");
     else if (log.cut() > 0) text += "\n";
     if (log.cut() == 1) text += "1 line is longer than 16 KiB: the rest of it was not read.\n";
     if (log.cut() > 1)

@@ -2061,7 +2061,8 @@ constexpr LineMessage kRows[] = {
         "ls -l /dev/infiniband; ibv_devinfo -l; ulimit -l", "rdma-core libibverbs", Printer::library),
 
     failing("rdma-program-other", unknown,
-            "^QP |^QP.|^QPs|^qp |^CQ |^CQ.|^SRQ|^MR |^MR.|^PD |^GID|^RDMA|RoCE|InfiniBand|^HCA|^UMAD|^XRC|^AH |"
+            "^QP |^QP.|^QPs|^qp |^CQ |^CQ.|^SRQ|^MR |^MR.|^PD |^GID "
+            "|^GIDs|^GID:|^RDMA|RoCE|InfiniBand|^HCA|^UMAD|^XRC|^AH |"
             "queue pair|completion queue|memory region|protection domain|^recv CQ|^rdma|^perftest|ib_write_bw|"
             "ib_read_bw|ib_send_bw|ib_write_lat|ib_send_lat|ib_read_lat|infiniband",
             "",

@@ -152,7 +152,8 @@ constexpr Condition kConditions[] = {
     // The event log of a BMC has forms of its own: "| Processor #0xc9 | IERR | Asserted".
     {"says-sensor",
      host,
-     "#0x*^asserted$|sel entry|^assertion event|^sel: |dimm*high temp|voltage*inadequate|voltage*non_recoverable|^ierr$",
+     "#0x*^asserted$|sel entry|^assertion event|^sel: |dimm*high "
+     "temp|voltage*inadequate|voltage*non_recoverable|^ierr$",
      {"The message is an event of a sensor of the server, of its management controller (BMC): voltage, temperature, "
       "power, fan, memory or processor. The line names the part. Read the events around it (ipmitool sel elist); ",
       {Work::in_machine, "replace the part if it comes again."}},
@@ -760,14 +761,16 @@ constexpr Condition kConditions[] = {
      host,
      "no such device|no such file|no device|no devices|not found|does not exist|doesn't exist|could not find|"
      "couldn't find|cannot find|can't find|unable to find|failed to find|is missing|missing|nothing found|"
-     "no usable|no suitable|no active|no valid|no available|could not open|cannot open|unable to open|failed to open|"
+     "_not_found|no usable|no suitable|no active|no valid|no available|could not open|cannot open|unable to "
+     "open|failed to open|"
      "doca_error_not_found",
      {"The message says that a device, file, address or library is absent: it is not in the container, its driver or "
       "package is not loaded or installed, or the name is wrong. If the line names a path, look there first; for RDMA "
       "and GPUs compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."},
      false,
      // A queue, endpoint or counter that cannot be opened is made, not found.
-     {.words = "already exist|open*^cq|open*completion queue|open*^eq |open*event queue|open*^ep |open*^endpoint|"
+     {.words = "invalidarg|invalid arg|already exist|open*^cq|open*completion queue|open*^eq |open*event "
+               "queue|open*^ep |open*^endpoint|"
                "open*^domain|open*^counter|open*^cntr|open*^av |open*^srx|open*address vector"},
      Says::absent},
 
