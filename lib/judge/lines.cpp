@@ -112,9 +112,9 @@ const LineMessage kNoError{
     "no-error",
     FaultLocation::unknown,
     "",
-    "No rule knows the line, and it is not marked as an error: probably a step, a setting or a change of state. "
-    "Whether a value fits this machine is not judged. A line of the kernel has a level, which decides: journalctl -k "
-    "-o json, PRIORITY (3 error, 4 warning, 6 information).",
+    "No rule knows the line. It has no mark of an error, and its words do not say whether it reports a fault or a "
+    "step, a setting or a change of state. A line of the kernel has a level, which decides: journalctl -k -o json, "
+    "PRIORITY (3 error, 4 warning, 6 information).",
     "",
     ""};
 

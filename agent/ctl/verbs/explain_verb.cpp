@@ -15,6 +15,7 @@
 #include "ctl/verbs.h"
 #include "judge/health_state.h"
 #include "judge/lines.h"
+#include "judge/lines/advice.h"
 #include "judge/lines/envelope.h"
 #include "judge/lines/log.h"
 #include "judge/lines/names.h"
@@ -42,7 +43,8 @@ struct NodeState {
   Node node;
   lines::PortsByLid lids;
   std::optional<HealthMemory> memory;
-  std::string hypervisor;  // empty: real hardware, or the lines may be another machine's
+  std::vector<std::string> pci;  // the addresses of its devices
+  std::string hypervisor;        // empty: real hardware, or the lines may be another machine's
   int64_t wall = std::time(nullptr);
   double uptime = 0;  // at `wall`
 };
@@ -134,7 +136,10 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
   const bool is_here = found.hosts.empty() || std::ranges::any_of(found.hosts, [&](const Counted& host) {
                          return short_name(host.text) == own;
                        });
-  const bool is_guests = !state.hypervisor.empty() && is_here && found.elsewhere.empty();
+  // A device that is not on this machine: the line is another machine's.
+  const bool is_other =
+      std::ranges::any_of(found.pci, [&](const Counted& each) { return !contains(state.pci, each.text); });
+  const bool is_guests = !state.hypervisor.empty() && is_here && found.elsewhere.empty() && !is_other;
   const auto adapted = [&](const FixRow& meaning) {
     Fix fix = meaning;
     if (is_guests) fix = fix_of_guest(std::move(fix), state.hypervisor);
@@ -158,6 +163,12 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
   if (condition != nullptr) text += " " + adapted(condition->meaning);
   if (message != nullptr) text += " " + std::string(kComponentBeginning) + " " + adapted(message->meaning);
   return with_printer(std::move(text));
+}
+
+// What the line itself advises, if no rule knows the message: it says more than the usual causes of its component.
+std::string_view own_advice(const Found& found) {
+  if (found.message != nullptr && !found.message->is_component()) return {};
+  return lines::advice_in(found.line);
 }
 
 // The id of the message or component, else that of the condition.
@@ -248,6 +259,8 @@ std::string found_text(const Found& found, const NodeState& state, const Output&
   std::vector<std::string> paragraphs{lines_text(found.first, found.count) + ": " + clean_text(found.line),
                                       meaning_of(found, message, state)};
   text += "\n";
+  if (const std::string_view advice = own_advice(found); !advice.empty())
+    paragraphs.push_back("The line itself advises: " + clean_text(advice));
   if (!found.codes.empty()) paragraphs.push_back("Codes: " + counted_text(found.codes));
   if (const std::string error = error_text(found); !error.empty()) paragraphs.push_back(error);
   for (size_t i = 0; i < named.ports.size(); ++i) {
@@ -332,6 +345,7 @@ Json found_json(const Found& found, const NodeState& state) {
   std::string elsewhere;
   if (!found.elsewhere.empty()) elsewhere = found.elsewhere.front().text;
   out.update({{"codes", counted_json(found.codes, "code")},
+              {"advice", clean_text(own_advice(found))},
               {"error_meaning", error_text(found)},
               {"vendor_error", found.vendor_error},
               {"peer", found.named.peer},
@@ -379,6 +393,7 @@ NodeState read_state(const Options& options, Output& output) {
     const unsigned count = 1U << std::min(7U, lid_number(root, folder + "/lid_mask_count"));
     for (unsigned i = 0; base != 0 && i < count; ++i) out.lids[base + i] = &port;
   }
+  out.pci = root.names_in("sys/bus/pci/devices");
   out.hypervisor = machine::hypervisor(root);
   out.wall = wall_now(machine->kernel);
   out.uptime = state::uptime(root).value_or(0);
@@ -409,7 +424,8 @@ int explain_lines(const Options& options, Output& output) {
   if (stream == &file) state.hypervisor.clear();
   Log log(state.node, state.lids, state.wall, state.uptime);
   if (name.empty()) {
-    for (const std::string& line : options.arguments) log.add(line);
+    for (const std::string& argument : options.arguments)
+      for (const std::string_view line : split(trim(argument), '\n')) log.add(line);
     log.finish();
   } else {
     if (name == "-") name = "standard input";
@@ -427,7 +443,8 @@ int explain_lines(const Options& options, Output& output) {
     if (log.known() == 0 && log.lines() == 1)
       text += "Unknown line: it matches none of the " + std::to_string(lines::messages().size()) + " known messages.\n";
     else if (log.known() == 0)
-      text += "None of the " + std::to_string(log.lines()) + " lines matches a known message.\n";
+      text += "None of the " + std::to_string(log.lines()) + " lines matches a known message" +
+              (answers.empty() ? ", and none is marked as an error.\n" : ".\n");
     else if (log.cut() > 0) text += "\n";
     if (log.cut() == 1) text += "1 line is longer than 16 KiB: the rest of it was not read.\n";
     if (log.cut() > 1)

@@ -728,6 +728,15 @@ constexpr LineMessage kRows[] = {
                 "(ROCSHMEM_GDA_PROVIDER: bnxt, ionic, mlx5) and the selected NIC (ROCSHMEM_HCA_LIST) are of different "
                 "vendors, or rocSHMEM was built without this provider. Choose those that belong together.",
                 "env | grep ROCSHMEM; ibv_devinfo -l", "rocSHMEM src/gda", Printer::library),
+    complaining("oneccl-other", unknown, "CCL_ERROR|CCL_WARN|^oneCCL", "",
+                "oneCCL, Intel's library for collectives. Usual causes: no provider of libfabric that it can use "
+                "(FI_PROVIDER, FI_PROVIDER_PATH), a launcher that is not the one of its transport "
+                "(CCL_ATL_TRANSPORT), or CPUs for its workers that the process may not use (CCL_WORKER_AFFINITY).",
+                "fi_info; env | grep -E 'CCL_|FI_'", "oneCCL src", Printer::library),
+    complaining("gasnet-other", unknown, "gasnetc_|GASNet|gasnet_", "",
+                "GASNet, the communication library of Legion, UPC++ and Chapel. Usual causes: shared memory "
+                "(/dev/shm of the container), the limit of locked memory, the conduit that was built, or its launcher.",
+                "env | grep GASNET; df -h /dev/shm; ulimit -l", "GASNet *-conduit", Printer::library),
     complaining("rocshmem-other", unknown, "^rocshmem|^ROCSHMEM|rocSHMEM", "",
                 "rocSHMEM, which gives the kernels of AMD GPUs access to the memory of other GPUs. Usual causes: the "
                 "setup of its NIC (provider, GPUDirect RDMA, GID), its heap (ROCSHMEM_HEAP_SIZE) that is larger than "
@@ -794,7 +803,7 @@ constexpr LineMessage kRows[] = {
            "be registered, no RDMA device in the container, or an agent at the other end that ended.",
            "env | grep -E 'UCX_|NIXL_'; ls -l /dev/infiniband", "NIXL src/plugins", Printer::ranks | Printer::library),
     complaining(
-        "nixl-other", unknown, "^nixl|NIXL|metadata_stream.cpp:", "",
+        "nixl-other", unknown, "^nixl|^NIXL*: |NIXL ERROR|NIXL WARN|NIXL_|[NIXL|metadata_stream.cpp:", "",
         "NIXL, which moves the caches of inference programs between workers. Usual causes: a plugin that is missing "
         "in the image, metadata of an agent that ended or was not exchanged, or an error of UCX or libfabric in the "
         "lines before.",
@@ -2052,7 +2061,8 @@ constexpr LineMessage kRows[] = {
         "ls -l /dev/infiniband; ibv_devinfo -l; ulimit -l", "rdma-core libibverbs", Printer::library),
 
     failing("rdma-program-other", unknown,
-            "^QP |^QP.|^QPs|^qp |^CQ |^CQ.|^SRQ|^MR |^MR.|^PD |^GID|^RDMA|RoCE|InfiniBand|^HCA|^UMAD|^XRC|^AH |"
+            "^QP |^QP.|^QPs|^qp |^CQ |^CQ.|^SRQ|^MR |^MR.|^PD |^GID "
+            "|^GIDs|^GID:|^RDMA|RoCE|InfiniBand|^HCA|^UMAD|^XRC|^AH |"
             "queue pair|completion queue|memory region|protection domain|^recv CQ|^rdma|^perftest|ib_write_bw|"
             "ib_read_bw|ib_send_bw|ib_write_lat|ib_send_lat|ib_read_lat|infiniband",
             "",

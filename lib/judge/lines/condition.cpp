@@ -45,7 +45,8 @@ constexpr Condition kConditions[] = {
      none,
      "falling back|falls back|fall back to|^fallback|proceeding with|retrying|will retry|try again|, skipping|skipping "
      "it|clamped to|clamping to|may be ignored|will be ignored|^ignoring |set to default|using default|use "
-     "default|continue without|continuing without|continuing with|^set*continuing anyway|test continues",
+     "default|continue without|continuing without|continuing with|^set*continuing anyway|test continues|, switch to |, "
+     "switching to |. trying ",
      {"The message itself says that the program goes on: it tries again, or takes another value or another way, which "
       "the line names. That is no fault by itself. Look at it only if the omitted part is needed, if the job is slow, "
       "or if the line repeats without end."},
@@ -53,7 +54,7 @@ constexpr Condition kConditions[] = {
      // Another end that does not answer, or a way without RDMA, is worth a look although the program goes on.
      {.words = "connect|peer|remote|refused|unreach|timed out|timeout|^link|^tcp|socket|^host "
                "memory|^slow|performance|corrupt|abort|fatal|giving up|gave up|exceeded|not "
-               "exist|[failed]|uncorrect|^ecc|^xid|fallen off|hardware"}},
+               "exist|[failed]|uncorrect|^ecc|^xid|fallen off|hardware|^critical|unauthorized"}},
 
     {"says-affinity",
      none,
@@ -97,6 +98,42 @@ constexpr Condition kConditions[] = {
       "its results and checkpoints since this line; the rest of the line has the reason."},
      true},
 
+    {"says-clock",
+     host,
+     "^clock*not*synchron|moved backwards|clock skew|^clock*went back|clocksource*unstable|clocks differ|^clock*not in "
+     "sync|time*in the future",
+     {"The message says that a clock is wrong or not steady: the clocks of two hosts differ, time went back, or the "
+      "kernel has to take a slower source of time. Compare the hosts that the line names: chronyc tracking, "
+      "timedatectl; for a clock source of the kernel: cat /sys/devices/system/clocksource/*/current_clocksource."},
+     true},
+
+    {"says-platform-refuses",
+     host,
+     "ineligible*rmrr|platform rmrr|contact your platform vendor|contact your*vendor*bios|^[firmware bug]|bios bug",
+     {"The message says that the firmware of the machine (BIOS, ACPI, IOMMU tables) does not allow what the kernel or "
+      "a driver wants of the device. Update the BIOS, or change its setting for this device; the cable and the network "
+      "take no part."},
+     true},
+
+    {"says-pci-frozen",
+     host,
+     "^eeh: *frozen|frozen pe|^eeh: *detected|fenced phb|pcie link lost|device now detached|^failed to read reg|"
+     "surprise removal|surprise down",
+     {"The message says that a PCIe device is cut off: it does not answer, or the platform froze its slot after an "
+      "error. The first line of this device in the kernel log is nearest to the cause. ",
+      {Work::ends_jobs, "Reset it or reboot; "},
+      {Work::at_machine, "reseat or replace the card if it comes again."}},
+     true},
+
+    {"says-module-access",
+     cable,
+     "accessing module|module stretched|^scl too long|qsfp*communication|fail*read*eeprom|eeprom*read*fail|qsfp*i2c|"
+     "i2c*qsfp|sfp*i2c|i2c*sfp|module*i2c|i2c*module",
+     {"The message says that the module in a cage does not answer on its management bus (I2C): module or cable are "
+      "faulty or badly seated, or the bus of the cage is. ",
+      {Work::at_link, "Reseat the module, then try it in another port and another module in this port."}},
+     true},
+
     {"says-hardware",
      host,
      "uncorrectable|uncorrected|^ecc error|hardware error|hardware issue|hardware failure|hardware problem|"
@@ -110,7 +147,17 @@ constexpr Condition kConditions[] = {
       {Work::ends_jobs, "Reset the GPU or NIC, or reboot; "},
       "replace the part if the error comes again."},
      true,
-     {.words = "nvlink error*not find|c2c error*not find"}},
+     {.words = "nvlink error*not find|c2c error*not find|transceiver|^module |^sfp|qsfp"}},
+
+    // The event log of a BMC has forms of its own: "| Processor #0xc9 | IERR | Asserted".
+    {"says-sensor",
+     host,
+     "#0x*^asserted$|sel entry|^assertion event|^sel: |dimm*high "
+     "temp|voltage*inadequate|voltage*non_recoverable|^ierr$",
+     {"The message is an event of a sensor of the server, of its management controller (BMC): voltage, temperature, "
+      "power, fan, memory or processor. The line names the part. Read the events around it (ipmitool sel elist); ",
+      {Work::in_machine, "replace the part if it comes again."}},
+     true},
 
     {"says-module-hot",
      cable,
@@ -123,7 +170,7 @@ constexpr Condition kConditions[] = {
     {"says-hot",
      host,
      "overheat|over temperature|over-temperature|overtemp|high temperature|temperature*alarm|temperature is critical|"
-     "temperature critical|thermal shutdown|temperature above|too hot|critical temperature",
+     "temperature critical|thermal shutdown|temperature above|too hot|critical temperature|^high temp|temp*too high",
      {"The message says that a part of this host is too hot: it slows down, or switches off. Look at fans, air flow "
       "and dust, and at the temperature of the other parts."},
      true},
@@ -209,11 +256,20 @@ constexpr Condition kConditions[] = {
 
     {"says-disabled",
      network,
-     "errdisabled|err-disabled|error-disabled|errdisable detected",
+     "errdisabled|err-disabled|error-disabled|errdisable detected|error-down|errdown|storm control",
      {"The message says that the switch has disabled the port, for the reason beside it: a speed or a breakout that "
       "does not fit the module, a loop, or a link that went down too often (then the cable or the module). Correct "
       "that, and enable the port again."},
      true},
+
+    {"says-neighbor-lost",
+     network,
+     "^bfd*^down|lost adjacency|adjacency*down|adjacency*lost|neighbor*^down|neighbour*^down|^bgp*^down|session*up -> "
+     "down|^ospf*^down",
+     {"The message says that a switch or router lost its neighbor: the link between them, its port, or the neighbor "
+      "itself went down. Look at the port and the state of the neighbor at this time, on both ends."},
+     true,
+     {.words = "shutdown|netdev"}},
 
     {"says-duplicate",
      network,
@@ -290,7 +346,8 @@ constexpr Condition kConditions[] = {
     // A driver at its start, and a service without its program.
     {"says-firmware-file",
      host,
-     "find fw file|find firmware file|fw file*not found|firmware file*not found|direct firmware load|load firmware "
+     "find fw file|missing firmware|find firmware file|fw file*not found|firmware file*not found|direct firmware "
+     "load|load firmware "
      "image|firmware image not found|no firmware image|request_firmware|^request "
      "firmware|firmware "
      "file failed|firmware: failed to load|failed to load firmware|could not load firmware|cannot load firmware|unable "
@@ -344,6 +401,14 @@ constexpr Condition kConditions[] = {
      false,
      {},
      Says::not_fitting},
+
+    {"says-asks-unknown",
+     software,
+     "unknown*ioctl|unsupported ioctl|unknown private|invalid ioctl",
+     {"The message says that a program asks the driver for an operation that this driver does not have: the program "
+      "or tool is of another release or for another driver. The process at that time is the cause; the device reports "
+      "no fault."},
+     true},
 
     {"says-not-loaded",
      host,
@@ -409,7 +474,8 @@ constexpr Condition kConditions[] = {
      "exceeded max|exceeds max|exceed max|exceeds the max|exceed the max|exceeded the max|more than allocated|more "
      "than "
      "the allocated|more than the max|more than max|larger than the max|larger than max|greater than the max|greater "
-     "than max|above the maximum|over the maximum|unsupported*depth|unsupported*size|max*vector =|exceeds "
+     "than max|exceeds maximum|exceed maximum|above the maximum|over the "
+     "maximum|unsupported*depth|unsupported*size|max*vector =|exceeds "
      "device|exceeds "
      "the device",
      {"The message says that the program asks for more than the device, the library or the function has: a number of "
@@ -461,7 +527,9 @@ constexpr Condition kConditions[] = {
      "not enough|insufficient memory|insufficient space|insufficient buffer|insufficient credit|limit reached|limit "
      "exceeded|exceeds the limit|exceeds limit|no more memory|no more space|no more resources|no more entries|no more "
      "room|no free|ring is full|"
-     "resource pressure|memory pressure|oom-kill|oom kill|max_map_count|doca_error_no_memory|doca_error_full",
+     "out of * space|out of * memory|out of * entries|array full|buffer full|queue full|limit * is too small|shared "
+     "memory "
+     "limit|resource pressure|memory pressure|oom-kill|oom kill|max_map_count|doca_error_no_memory|doca_error_full",
      {"The message says that a resource of this host is used up or limited: memory, locked memory (ulimit -l), open "
       "files, queue pairs or memory keys of the NIC, disk, or /dev/shm of the container (--shm-size, --ipc=host). "
       "Raise the limit or find the process that uses it."},
@@ -511,13 +579,15 @@ constexpr Condition kConditions[] = {
      "unexpectedly closed|unexpectedly exited|has unexpectedly|disconnected|lost connection|connection lost|"
      "connection was lost|heartbeat|keep alive timeout|keep-alive timeout|keepalive timeout|hold timer expired|peer "
      "failed|peer failure|remote *crashed|remote *failed|remote *exited|"
-     "remote process|remote peer|node failure|marked dead|marked as dead|is dead|^died|not responding|no response|"
+     "remote process|remote peer|node failure|marked dead|marked*as dead|^evicting client|is dead|^died|not "
+     "responding|no response|"
      "no reply|does not respond|did not respond|not respond|not connected|transport endpoint|doca_error_connection_|"
      "doca_error_not_connected|doca_error_shutdown",
      {"The message says that another process or host ended, hangs, or does not answer any more. Look first at its own "
       "log, at the place that the line names: its first error, memory and exit code; then at the path to it."},
      false,
-     {.errors = "EREMOTEIO"},  // "Remote I/O error" is of the firmware of a device
+     // "Remote I/O error" is of the firmware of a device, as an answer to an administration queue is.
+     {.errors = "EREMOTEIO", .words = "firmware|^fw |admin response|adminq|mailbox|^hwrm"},
      Says::peer_ended},
 
     {"says-rejected",
@@ -543,12 +613,23 @@ constexpr Condition kConditions[] = {
      {},
      Says::unreachable},
 
+    {"says-path-permission",
+     host,
+     "cgroup*permission denied|cgroup*not permitted|cgroup*read-only|mount*permission denied|mount*not permitted|"
+     "permission denied*mount|/home/*permission denied|/tmp*permission denied|/var/*permission "
+     "denied|/sys/fs*permission "
+     "denied",
+     {"The message says that the process may not use this path: mode and owner of the file or of a folder above it; on "
+      "a network file system, root of another host has no rights (root_squash); below /sys/fs/cgroup, a container "
+      "or a job that is started without root may not change the cgroup of the job. It reports no fault of a device."}},
+
     {"says-permission",
      host,
      "permission denied|not permitted|access denied|unauthorized|no permission|insufficient privilege|requires root|"
      "must be root|not authorized|forbidden|doca_error_not_permitted|doca_error_authentication",
-     {"The message says that the process lacks a permission: the file mode or cgroup of a device in /dev/infiniband or "
-      "of a GPU, a capability of the container (IPC_LOCK), or a security policy."}},
+     {"The message says that the process or user lacks a permission. If the line names a file, its mode and owner; for "
+      "RDMA and GPUs: the mode or cgroup of a device file in /dev/infiniband or of a GPU, a capability of the "
+      "container (IPC_LOCK); else a security policy, or a user or credential that the other program does not accept."}},
 
     {"says-old-option",
      none,
@@ -561,7 +642,7 @@ constexpr Condition kConditions[] = {
     {"says-configuration-file",
      host,
      "configuration error|config error|config file|configuration file|misconfigur|syntax error|parse error|parsing "
-     "error|unrecognized key|unknown key|cannot parse|could not parse|failed to parse",
+     "error|unrecognized key|unknown key|cannot parse|could not parse|failed to parse|invalid syntax",
      {"The message says that a configuration file of this host has an error, or a value that the program does not "
       "accept. The line, or the one before it, names the file and the entry. Correct it and restart the service."}},
     {"says-configuration",
@@ -680,15 +761,33 @@ constexpr Condition kConditions[] = {
      host,
      "no such device|no such file|no device|no devices|not found|does not exist|doesn't exist|could not find|"
      "couldn't find|cannot find|can't find|unable to find|failed to find|is missing|missing|nothing found|"
-     "no usable|no suitable|no active|no valid|no available|could not open|cannot open|unable to open|failed to open|"
+     "_not_found|no usable|no suitable|no active|no valid|no available|could not open|cannot open|unable to "
+     "open|failed to open|"
      "doca_error_not_found",
-     {"The message says that a device, file, address or library is absent: it is not in the container, its driver is "
-      "not loaded, or the name is wrong. Compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."},
+     {"The message says that a device, file, address or library is absent: it is not in the container, its driver or "
+      "package is not loaded or installed, or the name is wrong. If the line names a path, look there first; for RDMA "
+      "and GPUs compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."},
      false,
      // A queue, endpoint or counter that cannot be opened is made, not found.
-     {.words = "already exist|open*^cq|open*completion queue|open*^eq |open*event queue|open*^ep |open*^endpoint|"
+     {.words = "invalidarg|invalid arg|already exist|open*^cq|open*completion queue|open*^eq |open*event "
+               "queue|open*^ep |open*^endpoint|"
                "open*^domain|open*^counter|open*^cntr|open*^av |open*^srx|open*address vector"},
      Says::absent},
+
+    {"says-service-address",
+     peer,
+     "fail*to connect*://|unable to connect*://|could not connect*://|cannot connect*://|can't connect*://",
+     {"The message says that nothing answered at the address in the line. If it is of this host (localhost, "
+      "127.0.0.1), the program that should listen does not run here, or at another port (ss -ltnp); else look at the "
+      "other host and its log, then at names, proxies and firewalls between."}},
+
+    {"says-ssh",
+     host,
+     "ssh *exit status 255|ssh *status 255|ssh *returned 255",
+     {"The message says that ssh itself failed (255), not the command on the other host: no key or permission for "
+      "this user, an unknown name or host key, or nothing answers at its port. Run the same ssh command by hand from "
+      "this host."},
+     true},
 
     {"says-command-failed",
      unknown,
@@ -697,6 +796,23 @@ constexpr Condition kConditions[] = {
      {"The message says that a command or program that was started ended with an error, and the line has only its exit "
       "status. Its own output, in the lines before this one or in its log, has the reason: read which command failed, "
       "and run it by hand on this node."}},
+
+    {"says-device-silent",
+     host,
+     "hwrm*timeout|hwrm*timed out|firmware*timeout|firmware*timed out|^fw *timeout|admin queue*timeout|adminq*timeout|"
+     "mailbox*timeout|admin response|tx timestamp|admin queue*timed out",
+     {"The message says that a device of this host, or its firmware, did not answer its driver in time. The first such "
+      "line of the kernel log, and PCIe errors (AER) before it, are nearest to the cause. ",
+      {Work::ends_jobs, "Reset the device or reload its driver; "},
+      "update its firmware if it recurs."}},
+
+    {"says-unanswered",
+     network,
+     "dial tcp*i/o timeout|dial tcp*timed out",
+     {"The message says that an address did not answer at all: packets to it, or back, are dropped by a firewall or a "
+      "route, the rules of a service address are absent (kube-proxy, CNI), or the host is off. Test the address and "
+      "port from this host; a program that is down would refuse the connection instead."},
+     true},
 
     {"says-timeout",
      unknown,
@@ -801,6 +917,14 @@ constexpr Combination kCombinations[] = {
        "table or a queue of its firmware. Usual causes: an error or a reset before it, resources that are used up, or "
        "a firmware that does not fit the driver. The port or the feature does not start. The first line of this NIC in "
        "the kernel log is nearest to the cause."}}},
+    {Says::not_fitting,
+     Printer::library,
+     {"library-says-not-fitting",
+      software,
+      "",
+      {"The message says that the process has another release of a library than it was built for, or than the other "
+       "processes have: one of the image, the Python environment or a module, and one of the host. Look which file is "
+       "loaded (ldd, LD_LIBRARY_PATH, /proc/PID/maps); keep one."}}},
     {Says::used_up,
      Printer::dpdk,
      {"dpdk-says-used-up",
@@ -851,11 +975,11 @@ constexpr FailedStep kSteps[] = {
       host,
       "",
       {"The message says that a step on this host failed: something of its RDMA device, GPU or memory could not be "
-       "opened, made or read. The network and other hosts take no part in it. Usual causes: a device that is not in "
+       "opened, made or read. Usual causes: a device that is not in "
        "the container, in reset or gone, a limit (memlock, queue pairs, memory of the GPU), libraries and a driver "
        "that do not fit, or a value that the device does not have. The errno or the line before has the reason."}}},
     {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |"
-     "^get request|request completed|^gfd|transfer|^submit|during rma|^amo|during "
+     "^get request|request completed|^gfd|transfer|^submit|completed with error|during rma|^amo|during "
      "amo|notification|^credit|completion|_fence|^fence|^quiet|"
      "flow-control",
      {"step-transfers",
@@ -968,7 +1092,8 @@ constexpr std::string_view kSubjects =
     "|^thermal_zone|^pci|^0000:|"
     "cpu temperature|throttl|^eth|^ens|^enp|^eno|^bond|netdev|^nic|^swp|^po1|portchannel|interface|^gid|^guid|^lid|"
     "^vf|sriov|sr-iov|xcvr|^sfp|qsfp|optic|transceiver|switchdev|swss|syncd|orchagent|lldp|^bgp|lacp|^%|lustre|^lnet|"
-    "nvme-fabrics|nvmf|^rpc:|gpfs|mmfs|^gdr|peermem|^dma-buf|iommu|numa|memlock|/dev/infiniband|cmci";
+    "networkd|network "
+    "connectivity|nvme-fabrics|nvmf|^rpc:|gpfs|mmfs|^gdr|peermem|^dma-buf|iommu|numa|memlock|/dev/infiniband|cmci";
 // Services and tools whose lines have no "NAME[PID]:".
 constexpr std::string_view kOtherPrograms =
     "[error] *#*: |[error] [client|[error] jk2|[warn] *#*: |[crit] *#*: |\" http/1.|\" http/2|utc [*] error:|utc [*] "

@@ -658,6 +658,12 @@ constexpr LineMessage kRows[] = {
      "library or device, another release), the container sees only a part of a GPU in MIG mode, or the address of the "
      "nv-hostengine is wrong, or another instance has its port (5555). Test nvidia-smi in the same container.",
      "nvidia-smi; systemctl status nvidia-dcgm; dcgmi discovery -l", "DCGM dcgmlib, dcgm-exporter"},
+    {"dcgm-imex", host, "DCGM_FR_IMEX|IMEX daemon status|IMEX*not READY",
+     "DCGM found that the IMEX service, which shares memory of GPUs between hosts over NVLink, does not run or is not "
+     "ready. That is no fault of a GPU: without a multi-node NVLink domain in use it is harmless. Else start it on "
+     "every "
+     "host of the domain, with the same list of nodes.",
+     "systemctl status nvidia-imex; nvidia-imex-ctl -N", "DCGM dcgmlib/dcgm_errors.c"},
     {"dcgm-health",
      host,
      "DCGM_FR_|dcgm*Fail -|Overall Health: Failure|Overall Health: Warning|pending page retirements|Row remap*fail|row "

@@ -111,6 +111,9 @@ std::optional<Unwrapped> read_json(std::string_view line) {
     if (!text) text = text_member(object, key);
   if (!text) return std::nullopt;
   out.text = std::move(*text);
+  // Which part of a program prints it.
+  if (const auto logger = text_member(object, "logger"); logger && !logger->empty() && logger->size() < 64)
+    out.text = *logger + ": " + out.text;
   out.level = level_of(object);
   // docker splits long lines; only the last part has the newline.
   if (object.contains("log") && object.contains("stream")) out.is_part = !out.text.ends_with('\n');

@@ -5,6 +5,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "judge/lines/advice.h"
 #include "judge/lines/pattern.h"
 
 namespace fabric::lines {
@@ -19,6 +20,23 @@ char glog_level(std::string_view line) {
     if ((digits == 4 || digits == 8) && line[at + 1 + digits] == ' ') return line[at];
   }
   return ' ';
+}
+
+// Whether the line has a level of a problem as a word of its own near its beginning: "[ERROR]", "|WARN|", "- CRITICAL".
+bool has_level_word(std::string_view line) {
+  constexpr std::string_view kLevels[] = {"ERROR", "ERR",  "CRITICAL", "CRIT",    "FATAL",
+                                          "EMERG", "EMER", "ALERT",    "WARNING", "WARN"};
+  constexpr size_t kWithin = 160;
+  const std::string_view beginning = line.substr(0, kWithin);
+  return std::ranges::any_of(kLevels, [&](std::string_view level) {
+    for (size_t at = beginning.find(level); at != std::string_view::npos; at = beginning.find(level, at + 1)) {
+      const size_t end = at + level.size();
+      const bool begins = at == 0 || std::string_view(" [|<(:-").find(line[at - 1]) != std::string_view::npos;
+      const bool ends = end == line.size() || std::string_view(" ]|>):").find(line[end]) != std::string_view::npos;
+      if (begins && ends) return true;
+    }
+    return false;
+  });
 }
 
 // Marks of a line that reports no problem.
@@ -44,7 +62,9 @@ constexpr std::string_view kFailureWords =
     "status=1|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost |broken|"
     "bogus|unexpected|violation|unrecoverable|uncorrect|incompatible|^conflict|^bug:|^wrong|^stall|unreachable|"
     "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave up|"
-    "^problem|is closed|null name|was not requested|non-zero usage|status -|expected*, read: |"
+    "^problem|not authorized|unauthorized|as dead|ineligible|^frozen|^unstable|out of * space|array full|buffer full|"
+    "queue full|non_recoverable|non-recoverable|ierr$|assertion event|^evicting|device now detached|error-down|"
+    "storm control|^err$|is closed|null name|was not requested|non-zero usage|status -|expected*, read: |"
     "timer expired|is null|null pointer|unprivileged|not approved|not accessible|abnormal|razwi|^not * in * msec|^not "
     "* in * "
     "ms$|^not * within ";
@@ -76,7 +96,7 @@ std::string_view without_supervisor(std::string_view line) {
 
 bool has_problem_level(std::string_view line) {
   const char level = glog_level(line);
-  return level == 'W' || level == 'E' || level == 'F';
+  return level == 'W' || level == 'E' || level == 'F' || has_level_word(line);
 }
 
 Severity severity_of(std::string_view whole) {
@@ -87,7 +107,7 @@ Severity severity_of(std::string_view whole) {
   if (level == 'I' || has_any(line, kInformationalMarks))
     return has_any(small, kDespiteMark) ? Severity::failure : Severity::informational;
   const LetterGroups groups(small);
-  if (healthy.is_in(small, groups)) return Severity::informational;
+  if (!has_level_word(line) && healthy.is_in(lower(without_advice(line)), groups)) return Severity::informational;
   if (level == 'E' || level == 'F' || failures.is_in(small, groups) || is_failed_call(line)) return Severity::failure;
   return complaints.is_in(small, groups) ? Severity::complaint : Severity::plain;
 }

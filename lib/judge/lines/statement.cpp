@@ -7,6 +7,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "judge/lines/advice.h"
 #include "judge/lines/pattern.h"
 
 namespace fabric::lines {
@@ -30,7 +31,8 @@ constexpr std::string_view kDoubtful =
 constexpr std::string_view kFaults =
     "^died$|^dead$|^crash$|^crashed|kernel panic|^panicked|^panic:|^assert|lockup|fallen off|fell off|^xid$|unhealthy|"
     "^nan$|abort complete|^aborted|^aborting|^hang$|^hangs|^hung$|^lost$|^segfault|^wedged|powered off|"
-    "node reboot required|recovery action|pending retirement|pending remap|thermal slowdown|^using *socket|^using tcp |"
+    "(down)|^state: down|link is down|up -> down|node reboot required|recovery action|pending retirement|pending "
+    "remap|thermal slowdown|^using *socket|^using tcp |"
     "^using *network tcp|^instead of|^older than|^differs from|^mismatch|0xffffffff";
 
 // A mark of information says more than doubtful words. The narrow ones first. A reset or a clean-up has a reason before
@@ -116,7 +118,7 @@ constexpr Condition kStatements[] = {
      "^reserved|^configured|^configuring|^set to |^setting |^mapped|^mapping|^bound to|^binding|^success|^succeeded|"
      "^complete|^completed|^done$|^finished|^ready$|status 0$|status=0$|rc 0$|rc=0$|^running|^entering|^waiting for "
      "client|^giving out device|^polled|^posted|^polling|^updated|^updating|^writing|^reading|^read |"
-     "^restored|^resumed|^resuming|^default|^activated|^activating|^granted|^accepting",
+     "device found|^negotiated|^restored|^resumed|^resuming|^default|^activated|^activating|^granted|^accepting",
      {"The message reports a step of a start, a choice or a setting that succeeded, and no error. Harmless; no "
       "action, unless a value in it is not the one that was meant."},
      false,
@@ -187,11 +189,12 @@ const Condition* statement_of(const LogLine& line) {
   }();
   if (is_of_environment(line)) return nullptr;
   const bool is_other = is_of_other_program(line);  // its reset is not that of a NIC or a GPU
+  const std::string stated = lower(without_advice(line.text));
   const LetterGroups groups(line.small);
   const bool is_marked = line.severity == Severity::informational, is_fault = names_fault(line),
              is_few = counts_too_few(line.small);
   for (size_t at = 0; at < lists.size(); ++at)
-    if (lists[at].first.is_in(line.small, groups) && (is_marked || !lists[at].second.is_in(line.small, groups))) {
+    if (lists[at].first.is_in(stated, groups) && (is_marked || !lists[at].second.is_in(line.small, groups))) {
       const OtherMeaning& denied = kStatements[at].denied;
       if (denied.two_versions && has_two_versions(line.small)) return nullptr;
       if (kStatements[at].cause == none) return is_fault || (is_few && denied.shares) ? nullptr : &kStatements[at];

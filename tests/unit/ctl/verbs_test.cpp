@@ -730,6 +730,27 @@ TEST(ExplainLine, NamesTheMemberOfABond) {
                   "Port: mlx5_bond_0/1, netdev bond0"));
 }
 
+// A LINE that was pasted with line ends is read as its lines, like standard input.
+TEST(ExplainLine, AnArgumentOfSeveralLinesIsReadLineByLine) {
+  Captured tree;
+  const std::string first = "acme: step 1 of 2", second = "NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus.";
+  const Json found = Json::parse(ran_on(tree, {"explain", first + "\n" + second + "\n", "--json"}).text);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.front().at("line"), second);
+  EXPECT_EQ(found.front().at("first_line"), 2);
+  EXPECT_TRUE(has(ran_on(tree, {"explain", "acme: step 1\nacme: step 2"}).text, "and none is marked as an error"));
+}
+
+// What an unknown line itself advises is shown.
+TEST(ExplainLine, ItsOwnAdvice) {
+  Captured tree;
+  const std::string line = "acme: cannot map 8 segments. You may need to raise ACME_SEGMENTS.";
+  EXPECT_TRUE(
+      has(ran_on(tree, {"explain", line}).text, "The line itself advises: You may need to raise ACME_SEGMENTS."));
+  EXPECT_EQ(Json::parse(ran_on(tree, {"explain", line, "--json"}).text).front().at("advice"),
+            "You may need to raise ACME_SEGMENTS.");
+}
+
 TEST(ExplainLine, UnknownLinesAndIdsDiffer) {
   Captured tree;
   const Ran unknown = ran_on(tree, {"explain", "all is well"});

@@ -4,6 +4,7 @@
 #include "judge/lines.h"
 
 #include "judge/engine.h"
+#include "judge/lines/advice.h"
 #include "judge/lines/condition.h"
 #include "judge/lines/envelope.h"
 #include "judge/lines/log.h"
@@ -1375,6 +1376,19 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"acme: tagged traffic is not supported", "says-unsupported"},
       {"acme: no suitable device", "says-absent"},
       {"acme: handshake timed out", "says-timeout"},
+      {"acmed: the clock of node-b is not synchronized with this host", "says-clock"},
+      {"acme 0000:18:00.0: Device is ineligible for assignment due to platform RMRR requirement",
+       "says-platform-refuses"},
+      {"acme 0000:18:00.0 ens1: PCIe link lost, device now detached", "says-pci-frozen"},
+      {"port 3: error accessing module 0, SCL is held", "says-module-access"},
+      {"  12 | 11/30/2026 | 06:20:30 | Processor #0xc9 | IERR | Asserted", "says-sensor"},
+      {"BGP: neighbor 10.0.3.1 BFD state Up -> Down", "says-neighbor-lost"},
+      {"acme 0000:18:00.0 ens1: unknown private ioctl cmd 17", "says-asks-unknown"},
+      {"acme: mount error: open /sys/fs/cgroup/devices/devices.allow: permission denied", "says-path-permission"},
+      {"acme: failed to connect to the store at tcp://10.1.0.3:2379", "says-service-address"},
+      {"Command 'ssh node-b hostname' returned non-zero exit status 255.", "says-ssh"},
+      {"acme 0000:18:00.0: mailbox command timed out", "says-device-silent"},
+      {"Get \"https://10.1.0.1:443/api\": dial tcp 10.1.0.1:443: i/o timeout", "says-unanswered"},
   };
   std::set<std::string_view> named;
   for (const auto& [line, id] : kLines) {
@@ -1536,10 +1550,65 @@ TEST(LineSeverity, FollowsTheMarkAndTheWords) {
   for (const auto& [line, severity] : kLines) EXPECT_EQ(read_line(line).severity, severity) << line;
 }
 
+// What a line advises is not what it reports: neither a success nor a step.
+TEST(LineAdvice, IsFoundAndIsNoStatement) {
+  constexpr std::pair<std::string_view, std::string_view> kLines[] = {
+      {"acme: no device found. Are RDMA modules loaded?", "Are RDMA modules loaded?"},
+      {"acme: segment of 458752 is too small. You may need to adjust OS shared memory limits.",
+       "You may need to adjust OS shared memory limits."},
+      {"WARN acme: cannot connect, please check that the server started successfully",
+       "please check that the server started successfully"},
+      {"acme requested but cannot run.\nMost likely cause is ranks on more than one node.",
+       "Most likely cause is ranks on more than one node."},
+      {"acme fell back to TCP, to force RDMA set ACME_NET=ib", "to force RDMA set ACME_NET=ib"},
+      {"mlx5_core 0000:5e:00.0: Port module event: module 0, Cable unplugged", ""},
+      {"acme: 3 of 8 ranks are connected", ""},
+      {"acme: perhaps", ""},  // says nothing
+  };
+  for (const auto& [line, advice] : kLines) EXPECT_EQ(advice_in(line), advice) << line;
+  EXPECT_EQ(without_advice("a. Are modules loaded? b"), "a.                      b");
+  for (const char* line :
+       {"2026-11-30 10:48:19,492 WARNING utils.py:1445 -- Unable to reach the head node. Check that it started "
+        "successfully at this address",
+        "acme: no rail is usable. Make sure that all links are established"})
+    for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_NE(cause_of(each), FaultLocation::none) << line;
+}
+
+// The level of a line outweighs a word of success or of going on.
+TEST(LineSeverity, ALevelOutweighsTheWordsOfSuccess) {
+  EXPECT_EQ(read_line("IBDevice.cc:441 CRITICAL] the zone is not set, fallback to UNKNOWN").severity,
+            Severity::failure);
+  EXPECT_NE(read_line("|WARN|acme: reconnected successfully after 3 losses").severity, Severity::informational);
+  EXPECT_EQ(read_line("acme: connected successfully").severity, Severity::informational);
+  for (const char* line : {"12:00:01.2|00011|dpif(handler1)|ERR|flow_put: sharing of it", "[WARN] acme: slow",
+                           "x.cc:5 CRITICAL] acme", "ERROR: acme"})
+    EXPECT_TRUE(has_problem_level(line)) << line;
+  for (const char* line : {"acme: no WARNINGS", "I1129 13:04:29.119704 1 x.cc:5] errors", "ERRORS=0"})
+    EXPECT_FALSE(has_problem_level(line)) << line;
+}
+
 TEST(LineSeverity, DoesNotCountWhatDidNotHappen) {
   for (const char* line : {"0 errors", "errors: 0 retries 3", "errors=0x0", "finished without error"})
     EXPECT_EQ(read_line(line).severity, Severity::plain) << line;
   EXPECT_EQ(read_line("errors: 07 of 9").severity, Severity::failure);
+}
+
+// An empty alternative would be in every line.
+TEST(LogConditions, HaveNoEmptyPattern) {
+  const auto expect_none = [](std::string_view patterns, std::string_view id) {
+    EXPECT_EQ(patterns.find("||"), std::string_view::npos) << id;
+    EXPECT_FALSE(patterns.starts_with('|') || patterns.ends_with('|')) << id;
+    while (!patterns.empty()) EXPECT_NE(trim(cut(patterns, '|')), "") << id;
+  };
+  for (const Condition& each : conditions()) {
+    expect_none(each.words, each.id);
+    expect_none(each.denied.words, each.id);
+  }
+  for (const Condition& each : statements()) expect_none(each.words, each.id);
+  for (const LineMessage& each : messages()) {
+    expect_none(each.patterns, each.id);
+    expect_none(each.printer, each.id);
+  }
 }
 
 TEST(LogConditions, AreNotFoundInsideWords) {
@@ -1643,6 +1712,8 @@ TEST(LogConditions, OfSomeComponentsHaveTheirOwnCause) {
       {"slurmd: error: acme: library not found", "slurm-says-absent", FaultLocation::host},
       {"nvidia-container-cli: acme error: file not found", "container-says-absent", FaultLocation::host},
       {"EAL: Cannot allocate memory", "dpdk-says-used-up", FaultLocation::host},
+      {"[1.2] [node-a:1:0] ucp_context.c:1774 UCX  WARN  UCP version is incompatible, required: 1.18, actual: 1.12",
+       "library-says-not-fitting", FaultLocation::software},
   };
   std::set<std::string_view> named;
   for (const auto& [line, id, cause] : kLines) {
