@@ -43,7 +43,8 @@ def faster(text, speed, patience=1):
             seconds /= patience
         return f'{match[1]}{max(1, round(seconds * 1000 / speed))}ms{match[4]}'
     text = re.sub(r'(\b(?:for|keep_firing_for|interval|group_wait|group_interval|repeat_interval): )(\d+)([smhd])()', scale, text)
-    return re.sub(r'(\[|offset )(\d+)([smhd])(\]|\b)', scale, text)
+    text = re.sub(r'(\[|offset )(\d+)([smhd])(\]|\b)', scale, text)
+    return re.sub(r'(:)(\d+)([smhd])(\])', scale, text)  # the step of a subquery
 
 
 async def free_ports(number):
