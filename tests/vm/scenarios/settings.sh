@@ -36,6 +36,8 @@ set_rdma_cm() {
 optional_on() { rdma statistic mode link "$(port "$1")" | grep -o 'optional-counters .*' | cut -d' ' -f2 | tr ',' '\n' | sort | paste -sd, ; }
 hex() { printf '%d\n' "$(cat "$1")"; }
 enabled() { local p; for p in 0 1 2 3 4 5 6 7; do cat "$1/enable/$p"; done | paste -sd' '; }
+# Whether the notification point is on, as it is while it is for one priority.
+notifies() { [[ $(enabled "$1") == *1* ]] && echo on || echo off; }
 
 DCB_ETS='{ prio_tc = [0, 0, 0, 1, 0, 0, 2, 0], tsa = ["ets", "ets", "strict"], bw = [50, 50, 0] }'
 foreign_ets() { raw "$1" ets 0,0,0,0,0,0,0,0 ets,ets,strict,strict,strict,strict,strict,strict 20,80,0,0,0,0,0,0; }
@@ -120,7 +122,7 @@ ofed_rows() {
     row "$n" "$name" "$value" "cat \$(ecn $n $half/$name)" "$value" "echo $foreign >\$(ecn $n $half/$name)"
   done <<<"$DCQCN"
   row "$n" ecn_rp '[3]' "enabled \$(ecn $n roce_rp)" '0 0 0 1 0 0 0 0' "echo 0 >\$(ecn $n roce_rp/enable/3)"
-  row "$n" ecn_np '[3]' "enabled \$(ecn $n roce_np)" '0 0 0 1 0 0 0 0' "echo 1 >\$(ecn $n roce_np/enable/5)"
+  row "$n" ecn_np '[3]' "notifies \$(ecn $n roce_np)" on "for p in 0 1 2 3 4 5 6 7; do echo 0 >\$(ecn $n roce_np/enable)/\$p; done"
   row "$n" cnp_dscp 46 "cat \$(ecn $n roce_np/cnp_dscp)" 46 "echo 5 >\$(ecn $n roce_np/cnp_dscp)"
   row "$n" cnp_prio 6 "cat \$(ecn $n roce_np/cnp_802p_prio)" 6 "echo 5 >\$(ecn $n roce_np/cnp_802p_prio)"
 }
