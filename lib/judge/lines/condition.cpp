@@ -115,6 +115,16 @@ constexpr Condition kConditions[] = {
       "take no part."},
      true},
 
+    {"says-kernel-bug",
+     host,
+     "bug: kernel null|bug: unable to handle|general protection fault|^oops: |kernel bug at ",
+     {"The message says that the kernel itself, or one of its modules, failed: the function after RIP, and the module "
+      "in "
+      "brackets, are the place. The network and other hosts take no part. ",
+      {Work::ends_jobs, "Reboot the node; "},
+      "update the kernel or the driver, and report the whole trace if it comes again."},
+     true},
+
     {"says-pci-frozen",
      host,
      "^eeh: *frozen|frozen pe|^eeh: *detected|fenced phb|pcie link lost|device now detached|^failed to read reg|"
@@ -153,7 +163,8 @@ constexpr Condition kConditions[] = {
     {"says-sensor",
      host,
      "#0x*^asserted$|sel entry|^assertion event|^sel: |dimm*high "
-     "temp|voltage*inadequate|voltage*non_recoverable|^ierr$",
+     "temp|voltage*inadequate|pci perr|fatal bus error|server recovery timer|critical "
+     "interrupt|voltage*non_recoverable|^ierr$",
      {"The message is an event of a sensor of the server, of its management controller (BMC): voltage, temperature, "
       "power, fan, memory or processor. The line names the part. Read the events around it (ipmitool sel elist); ",
       {Work::in_machine, "replace the part if it comes again."}},
@@ -243,7 +254,8 @@ constexpr Condition kConditions[] = {
 
     {"says-link-down",
      cable,
-     "link is down|link down|link is not up|changed state to down|operation status down|^port is down|port down|no "
+     "link is down|link down|linkdown|link change*is down|link to * changed state|link * changed state * times|link is "
+     "not up|changed state to down|operation status down|^port is down|port down|no "
      "carrier|lost carrier|carrier lost|link failure|link lost|link went down|link not ready|link is not ready|port "
      "state is down|port is not active|port not active|link flap|link_flap|^flapping|no link detected|no link on|no "
      "link,",
@@ -799,7 +811,8 @@ constexpr Condition kConditions[] = {
 
     {"says-device-silent",
      host,
-     "hwrm*timeout|hwrm*timed out|firmware*timeout|firmware*timed out|^fw *timeout|admin queue*timeout|adminq*timeout|"
+     "fw went bad|firmware went bad|hwrm*timeout|hwrm*timed out|firmware*timeout|firmware*timed out|^fw *timeout|admin "
+     "queue*timeout|adminq*timeout|"
      "mailbox*timeout|admin response|tx timestamp|admin queue*timed out",
      {"The message says that a device of this host, or its firmware, did not answer its driver in time. The first such "
       "line of the kernel log, and PCIe errors (AER) before it, are nearest to the cause. ",

@@ -48,7 +48,8 @@ constexpr std::string_view kInformationalMarks =
 // the record that it prints (a hardware error of a GPU, level=info), and daemons note a failure that they try again as
 // debug output.
 constexpr std::string_view kDespiteMark =
-    "failed to connect|failed to access|failed to reach|severity_fatal|severity=fatal|severity: fatal|is unhealthy|as "
+    "failed to connect|unable to connect|failed to access|failed to reach|severity_fatal|severity=fatal|severity: "
+    "fatal|is unhealthy|as "
     "unhealthy|to unhealthy|^aborting";
 
 // Words by which drivers and daemons report a problem, in small letters.

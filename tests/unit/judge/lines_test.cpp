@@ -1380,6 +1380,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"acme 0000:18:00.0: Device is ineligible for assignment due to platform RMRR requirement",
        "says-platform-refuses"},
       {"acme 0000:18:00.0 ens1: PCIe link lost, device now detached", "says-pci-frozen"},
+      {"[   71.2] BUG: kernel NULL pointer dereference, address: 0000000000000010", "says-kernel-bug"},
       {"port 3: error accessing module 0, SCL is held", "says-module-access"},
       {"  12 | 11/30/2026 | 06:20:30 | Processor #0xc9 | IERR | Asserted", "says-sensor"},
       {"BGP: neighbor 10.0.3.1 BFD state Up -> Down", "says-neighbor-lost"},
