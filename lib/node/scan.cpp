@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/scan.h"
 
+#include "base/json.h"
 #include "base/parse.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "kernel/rdma/infiniband.h"
@@ -111,7 +112,10 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
     else node.topology_unread = topology.error().text();
     auto inventory = load_inventory(kernel.root);
     if (inventory) node.inventory = std::move(*inventory);
-    else node.inventory_unread = inventory.error().text();
+    else {
+      node.inventory_unread = inventory.error().text();
+      node.inventory_is_newer = inventory.error().code == kNewerFormat;
+    }
   }
   Context context{kernel, options, {}, {}, pci::cpu_nodes(kernel.root), node.unseen};
   const auto devices = infiniband::devices(kernel.root);
@@ -149,7 +153,10 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   if (options.optics) read_modules(context, node);
   if (options.host) scanning::read_host(kernel.root, node);
   if (auto state = state::load_agent_state(kernel.root)) node.agent = std::move(state).value();
-  else node.agent_unread = state.error().text();
+  else {
+    node.agent_unread = state.error().text();
+    node.agent_is_newer = state.error().code == kNewerFormat;
+  }
   if (options.topology && options.platform) scanning::read_platform(kernel.root, node);
   node.has_container_processes = host::has_container_processes(kernel.root);
   if (options.topology) node.lacks_verbs = !names.empty() && host::lacks_verbs(kernel, is_container(node));

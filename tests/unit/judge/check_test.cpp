@@ -794,6 +794,54 @@ TEST(Check, SpeedAndFecAreComparedBeforeTheCableIsReplaced) {
   EXPECT_LT(remedy.find("ethtool --show-fec ens0"), remedy.find("eplace the cable")) << remedy;
 }
 
+// Its agent runs, and a restart would not change the file: this program is the older one.
+TEST(Check, AStateOfANewerReleaseIsReadByItsOwnProgram) {
+  Healthy node;
+  node.now.agent.reset();
+  node.now.agent_unread = "/run/fabric-agent/state.json: no";
+  const auto fix = [&](bool is_captured) {
+    View view = node.view();
+    view.is_captured = is_captured;
+    return complaints_of(view, {"agent"}).at(0).remedy;
+  };
+  EXPECT_EQ(fix(false), "systemctl restart fabric-agent");
+  node.now.agent_is_newer = true;
+  EXPECT_TRUE(fix(false).starts_with("Use the fabric-agentctl of the release that wrote the file.")) << fix(false);
+  EXPECT_EQ(fix(true), "Use the fabric-agentctl of the release that wrote the file.");
+}
+
+// An inventory that a newer release wrote is not replaced.
+TEST(Check, AnInventoryOfANewerReleaseIsNotAccepted) {
+  Healthy node;
+  node.now.inventory_unread = "/var/lib/fabric-agent/inventory.json: no";
+  const auto fix = [&] { return complaints_of(node.view(), {"inventory"}).at(0).remedy; };
+  EXPECT_EQ(fix(), "fabric-agentctl inventory accept");
+  node.now.inventory_is_newer = true;
+  EXPECT_FALSE(has(fix(), "accept")) << fix();
+}
+
+// NVIDIA Grace: each GPU and each NIC is below a host bridge of its own.
+TEST(Check, AnEntryForARoleThatNoPortCanHaveIsAFinding) {
+  Healthy node;
+  const auto managed = [&] { return said(node.view(), {"managed"}); };
+  node.policy.ports[0].match.role = {"compute"};
+  for (Port& port : node.now.ports) port.place = PortPlace::host;
+  EXPECT_EQ(managed(), "managed host warning: 0 of 4 ports managed\n");
+  EXPECT_TRUE(has(complaints_of(node.view(), {"managed"}).at(0).remedy, "pci_id"));
+
+  node.now.ports[3].carrier = false;
+  EXPECT_EQ(managed(), "") << "fewer links than GPUs: the front end, perhaps";
+  node.now.ports[3].carrier = true;
+  node.now.ports[3].place = PortPlace::compute;
+  EXPECT_EQ(managed(), "") << "the role distinguishes the ports here";
+  node.now.ports[3].place = PortPlace::host;
+  node.policy.ports[0].match.driver = {"bnxt_en"};
+  EXPECT_EQ(managed(), "") << "an entry for other machines";
+  node.policy.ports[0].match = {.role = {"compute"}};
+  node.policy.ports.push_back({.name = "rest"});
+  EXPECT_EQ(managed(), "") << "managed by another entry";
+}
+
 TEST(Check, WithoutAPolicyForPortsTheAgentIsNotMissed) {
   Healthy node;
   node.now.agent.reset();
