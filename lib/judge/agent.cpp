@@ -129,12 +129,34 @@ const PortPolicy* entry_without_role(const View& view) {
   return entry;
 }
 
+// The entry of another member of the bond, if none is that of this member, whatever its speed. An entry without
+// settings leaves its ports unmanaged.
+const PortPolicy* entry_of_other_member(const View& view, const Port& port) {
+  if (!port.is_member() ||
+      std::ranges::any_of(view.policy->ports, [&](const PortPolicy& entry) { return may_match(entry, port); }))
+    return nullptr;
+  for (const Port& other : view.now.ports)
+    if (other.is_member() && other.bond == port.bond)
+      if (const PortPolicy* entry = policy_for(*view.policy, other); entry != nullptr && keys_of(entry->want).any())
+        return entry;
+  return nullptr;
+}
+
 void ask_managed(const View& view, Findings& findings) {
   if (view.policy == nullptr) return;
   size_t managed = 0;
   for (const Port& port : view.now.ports) {
     const std::string why = why_unmanaged(*view.policy, port);
-    if (why.empty()) ++managed;
+    if (why.empty()) {
+      ++managed;
+      continue;
+    }
+    if (const PortPolicy* entry = entry_of_other_member(view, port); entry != nullptr)
+      findings.push_back(bad(Status::warning, port.id(), "unmanaged: " + why,
+                             "the entry \"" + entry->name + "\", as another member of " + port.bond,
+                             "The packets of a bond leave by any of its members, and nothing sets up this one.",
+                             {"Let the entry match all members, by driver, pci_id or the names of all",
+                              {Work::service, ", then systemctl reload fabric-agent"}}));
     else findings.push_back(good(port.id(), "unmanaged: " + why, "matches the policy"));
   }
   const std::string observed = std::to_string(managed) + " of " + counted(view.now.ports.size(), "port") + " managed";
@@ -154,15 +176,16 @@ void ask_managed(const View& view, Findings& findings) {
 constexpr Rule kManaged{
     .id = "managed",
     .group = group::agent,
-    .title = "No port has the role that the policy matches",
+    .title = "Ports that the policy should match, and does not",
     .meaning =
         "Settings of a virtual function, a subfunction or a representor belong to the physical function; InfiniBand "
         "ports have none of these settings; a netdev in another network namespace belongs to its owner. A port that no "
         "[[port]] entry matches is unmanaged. These are listed only. A finding is a machine without any managed port, "
         "whose RoCE ports match an entry in everything but the role compute: no GPU shares a host bridge with a NIC "
-        "there, so that no port has this role.",
+        "there, so that no port has this role. So is a member of a bond without an entry, if another one has one.",
     .inspect = "fabric-agentctl status; fabric-agentctl config show",
-    .fix = "Match by pci_id, rdma or numa in place of role, then systemctl reload fabric-agent",
+    .fix =
+        "Match by pci_id, rdma or numa in place of role, and all members of a bond, then systemctl reload fabric-agent",
     .ask = ask_managed,
 };
 

@@ -68,6 +68,12 @@ std::vector<Port> scan_ports(Context& context, const std::vector<std::string>& d
   return ports;
 }
 
+// Whether the tree was copied without its symbolic links: the kernel has one for each PCI device.
+bool lacks_links(const Root& root) {
+  return root.names_in("sys/bus/pci/devices").empty() &&
+         std::ranges::any_of(root.names_in("sys/devices"), [](const auto& name) { return name.starts_with("pci"); });
+}
+
 PortPlace place_of(const Topology& topology, const std::string& address) {
   const Nic* nic = nic_at(topology, address);
   if (nic == nullptr) return PortPlace::host;
@@ -121,6 +127,10 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   const auto devices = infiniband::devices(kernel.root);
   if (!devices) node.rdma_unread = devices.error().text();
   const std::vector<std::string> names = devices ? *devices : std::vector<std::string>{};
+  if (devices && names.empty() && lacks_links(kernel.root))
+    node.rdma_unread =
+        "/sys has PCI devices, and /sys/bus has no links to them: the tree was copied without its symbolic links "
+        "(fabric-agentctl capture and tar keep them)";
   if (options.topology) {  // of the machine: not once for each device that a scan opens
     node.verbs_files = host::read_verbs_files(kernel);
     if (!names.empty()) node.rdma_cm = host::read_rdma_cm(kernel, !node.verbs_files.empty());

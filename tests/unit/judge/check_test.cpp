@@ -820,6 +820,42 @@ TEST(Check, AnInventoryOfANewerReleaseIsNotAccepted) {
   EXPECT_FALSE(has(fix(), "accept")) << fix();
 }
 
+// Its ports carry the bond's packets, and nothing sets them up.
+TEST(Check, AMemberOfABondWithoutTheEntryOfTheOtherIsAFinding) {
+  Healthy node;
+  for (const size_t at : {0, 1}) {
+    node.now.ports[at].role = PortRole::bond_member;
+    node.now.ports[at].bond = "bond0";
+  }
+  const auto managed = [&] { return said(node.view(), {"managed"}); };
+  node.policy.ports[0].match.netdev = {"ens0", "ens2"};
+  EXPECT_EQ(managed(), "managed " + node.now.ports[1].id() + " warning: unmanaged: no [[port]] entry matches\n");
+  node.now.ports[1].bond = "bond1";
+  EXPECT_EQ(managed(), "") << "another bond";
+  node.now.ports[1].bond = "bond0";
+  node.policy.ports[0].match.netdev = {"ens2"};
+  EXPECT_EQ(managed(), "") << "no member is managed";
+  node.policy.ports[0].match.netdev = {"ens*"};
+  EXPECT_EQ(managed(), "");
+  node.policy.ports[0].match = {.netdev = {"ens0"}};
+  node.policy.ports[0].want = {};
+  EXPECT_EQ(managed(), "") << "an entry without settings leaves its ports unmanaged";
+}
+
+// A configuration that is there is not written anew.
+TEST(Check, WithoutAValidPolicyTheFixIsThatOfItsFile) {
+  Healthy node;
+  View view = node.view();
+  view.policy = nullptr;
+  const auto fix = [&] { return complaints_of(view, {"pfc"}).at(0).remedy; };
+  view.no_policy = error(ENOENT, "fabric-agent.toml: cannot read the configuration");
+  EXPECT_TRUE(fix().starts_with("Write /etc/fabric-agent/fabric-agent.toml")) << fix();
+  view.no_policy = error(0, "conf.d/50-site.toml:1:1: no key: the file is empty or truncated");
+  EXPECT_TRUE(fix().starts_with("Correct the errors")) << fix();
+  view.no_policy = error(EACCES, "fabric-agent.toml: cannot read the configuration");
+  EXPECT_TRUE(has(fix(), "as root")) << fix();
+}
+
 // NVIDIA Grace: each GPU and each NIC is below a host bridge of its own.
 TEST(Check, AnEntryForARoleThatNoPortCanHaveIsAFinding) {
   Healthy node;

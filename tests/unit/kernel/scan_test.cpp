@@ -89,6 +89,17 @@ TEST(Infiniband, PartitionKeysArePartOfTheNetwork) {
   EXPECT_EQ(test::code_of(infiniband::pkeys(tree.root(), "mlx5_0", 1)), EINVAL) << "unreadable is not empty";
 }
 
+// cp -r of /sys without the option for links: not a machine without NICs.
+TEST(Scan, ATreeWithoutItsLinksIsTold) {
+  test::Tree tree;
+  Kernel kernel = std::move(open_kernel(tree.path())).value();
+  EXPECT_EQ(scan(kernel, {}).rdma_unread, "") << "no PCI device";
+  tree.file("sys/devices/pci0000:10/0000:10:01.0/vendor", "0x15b3\n");
+  EXPECT_TRUE(has(scan(kernel, {}).rdma_unread, "without its symbolic links"));
+  tree.folder("sys/bus/pci/devices/0000:10:01.0");
+  EXPECT_EQ(scan(kernel, {}).rdma_unread, "") << "a machine without RDMA";
+}
+
 TEST(Scan, FilesOfANewerReleaseAreTold) {
   test::Tree tree;
   Kernel kernel = std::move(open_kernel(tree.path())).value();
