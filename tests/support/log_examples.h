@@ -383,6 +383,8 @@ inline constexpr LogExample kLogExamples[] = {
     {"nccl-cuda-ended", "format", "node1:10:11 [0] include/alloc.h:243 NCCL WARN Cuda failure 'driver shutting down'"},
     {"nccl-cuda", "format", "node1:10:11 [0] init.cc:100 NCCL WARN HIP failure 'invalid argument'"},
     {"torch-watchdog", "public repository", "[rank1]:[E1111 17:10:53] ProcessGroupNCCL's watchdog got stuck for 480 seconds without making progress"},
+    {"torch-loopback", "format", "[E1127 09:32:20.000121 socket.cpp:1010] [c10d] The client socket has timed out after 600000ms while trying to connect to (127.0.1.1, 38211)."},
+    {"torch-store", "format", "[W1127 09:22:21.112233 socket.cpp:752] [c10d] The client socket has failed to connect to [head-0]:38211 (errno: 111 - Connection refused)."},
     {"torch-store", "vllm-project/vllm 19670", "torch.distributed.DistNetworkError: The client socket has timed out after 600000ms while trying to connect to (172.17.0.9, 46229)."},
     {"ucx-unreachable", "public repository", "select.c:630  UCX  ERROR   no active messages transport to <no debug data>: Unsupported operation"},
     {"mlx5-synd-eq", "format", "mlx5_core 0000:18:00.0: print_health_info:430:(pid 0): Health issue observed, EQ error, severity(3) ERROR:"},
