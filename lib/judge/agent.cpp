@@ -9,6 +9,9 @@ namespace {
 
 constexpr FixRow kStart{Work::service,
                         "systemctl enable --now fabric-agent; if it does not stay up: journalctl -u fabric-agent"};
+// The agent that wrote its state runs as usual: this program is the older one.
+constexpr FixRow kUseNewer{"Use the fabric-agentctl of the release that wrote the file. ",
+                           {Work::service, "If that release was removed: systemctl restart fabric-agent"}};
 std::string unwatched(const View& view) {
   if (is_audit(view)) return "In audit mode the agent writes nothing. While it does not run, changes are not recorded.";
   return "Drift will not be repaired: after a reboot, a driver reload or a write by another tool, settings stay wrong.";
@@ -77,10 +80,12 @@ std::optional<Finding> ask_agent(const View& view) {
     return good(kHostSubject, "not running; the configuration wants no setting",
                 "running if the configuration wants a setting");
   if (view.now.agent) return agent_finding(view, *view.now.agent);
-  if (!view.now.agent_unread.empty())
+  if (!view.now.agent_unread.empty()) {
+    Fix fix{Work::service, "systemctl restart fabric-agent"};
+    if (view.now.agent_is_newer) fix = kUseNewer;
     return bad(Status::unknown, kHostSubject, "-", "running",
-               "The state of the agent could not be read: " + view.now.agent_unread + ".",
-               {Work::service, "systemctl restart fabric-agent"});
+               "The state of the agent could not be read: " + view.now.agent_unread + ".", std::move(fix));
+  }
   if (view.policy != nullptr)
     return bad(Status::warning, kHostSubject, "not running", "running", unwatched(view), kStart);
   if (is_unreadable)
@@ -105,17 +110,65 @@ constexpr Rule kAgent{
 
 namespace {
 
+// The entry for role "compute" on a machine on which that role can be no port's, although there are as many links as
+// GPUs: the GPUs have no host bridge in common with a NIC. Fewer links may be a front end alone.
+const PortPolicy* entry_without_role(const View& view) {
+  const size_t gpus = view.now.topology.gpus.size();
+  if (gpus < 2) return nullptr;
+  const PortPolicy* entry = nullptr;
+  size_t links = 0;
+  for (const Port& port : view.now.ports) {
+    if (port.place == PortPlace::compute) return nullptr;
+    if (!is_roce(port) || !is_up(port)) continue;
+    const PortPolicy* other = entry_but_for_role(*view.policy, port);
+    if (other == nullptr) continue;
+    ++links;
+    entry = other;
+  }
+  if (links < gpus) return nullptr;
+  return entry;
+}
+
+// The entry of another member of the bond, if none is that of this member, whatever its speed. An entry without
+// settings leaves its ports unmanaged.
+const PortPolicy* entry_of_other_member(const View& view, const Port& port) {
+  if (!port.is_member() ||
+      std::ranges::any_of(view.policy->ports, [&](const PortPolicy& entry) { return may_match(entry, port); }))
+    return nullptr;
+  for (const Port& other : view.now.ports)
+    if (other.is_member() && other.bond == port.bond)
+      if (const PortPolicy* entry = policy_for(*view.policy, other); entry != nullptr && keys_of(entry->want).any())
+        return entry;
+  return nullptr;
+}
+
 void ask_managed(const View& view, Findings& findings) {
   if (view.policy == nullptr) return;
   size_t managed = 0;
   for (const Port& port : view.now.ports) {
     const std::string why = why_unmanaged(*view.policy, port);
-    if (why.empty()) ++managed;
+    if (why.empty()) {
+      ++managed;
+      continue;
+    }
+    if (const PortPolicy* entry = entry_of_other_member(view, port); entry != nullptr)
+      findings.push_back(bad(Status::warning, port.id(), "unmanaged: " + why,
+                             "the entry \"" + entry->name + "\", as another member of " + port.bond,
+                             "The packets of a bond leave by any of its members, and nothing sets up this one.",
+                             {"Let the entry match all members, by driver, pci_id or the names of all",
+                              {Work::service, ", then systemctl reload fabric-agent"}}));
     else findings.push_back(good(port.id(), "unmanaged: " + why, "matches the policy"));
   }
-  findings.push_back(good(kHostSubject,
-                          std::to_string(managed) + " of " + counted(view.now.ports.size(), "port") + " managed",
-                          "matches the policy"));
+  const std::string observed = std::to_string(managed) + " of " + counted(view.now.ports.size(), "port") + " managed";
+  if (const PortPolicy* entry = managed == 0 ? entry_without_role(view) : nullptr; entry != nullptr)
+    return findings.push_back(bad(
+        Status::warning, kHostSubject, observed, "the ports of the GPUs match \"" + entry->name + "\"",
+        "The entry \"" + entry->name +
+            "\" is for the role compute, and no port of this machine has it: no GPU shares a host bridge with a NIC, "
+            "as on NVIDIA Grace and in some virtual machines. Nothing is enforced.",
+        {"In the match of this entry, write pci_id, rdma or numa in place of role",
+         {Work::service, ", then systemctl reload fabric-agent"}}));
+  findings.push_back(good(kHostSubject, observed, "matches the policy"));
 }
 
 }  // namespace
@@ -123,12 +176,16 @@ void ask_managed(const View& view, Findings& findings) {
 constexpr Rule kManaged{
     .id = "managed",
     .group = group::agent,
-    .title = "Managed and unmanaged ports",
+    .title = "Ports that the policy should match, and does not",
     .meaning =
         "Settings of a virtual function, a subfunction or a representor belong to the physical function; InfiniBand "
         "ports have none of these settings; a netdev in another network namespace belongs to its owner. A port that no "
-        "[[port]] entry matches is unmanaged. Listed only.",
+        "[[port]] entry matches is unmanaged. These are listed only. A finding is a machine without any managed port, "
+        "whose RoCE ports match an entry in everything but the role compute: no GPU shares a host bridge with a NIC "
+        "there, so that no port has this role. So is a member of a bond without an entry, if another one has one.",
     .inspect = "fabric-agentctl status; fabric-agentctl config show",
+    .fix =
+        "Match by pci_id, rdma or numa in place of role, and all members of a bond, then systemctl reload fabric-agent",
     .ask = ask_managed,
 };
 

@@ -75,6 +75,9 @@ struct LineMessage {
   // The text before the name of a netdev that its own host resets: if the link of this netdev goes down shortly after,
   // the reset is the cause. Empty: no such message.
   std::string_view resets_netdev_after = {};
+  // The NIC that the line names has failed, or its driver resets it: its links go down, and what the host has connected
+  // through it is lost.
+  bool is_nic_failure = false;
 
   constexpr bool is_component() const { return !printer.empty(); }
   // The program, library, driver or call that reports it.

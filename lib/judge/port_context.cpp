@@ -373,13 +373,26 @@ std::string unprotected(const PortContext& ctx, Direction direction) {
   return out;
 }
 
+// Whether RoCE leaves the port without a VLAN tag, as far as its GIDs show: those of virtual functions are their own,
+// and their tags the host's.
+static bool is_untagged(const Port& port) {
+  return !is_virtual(port) && !port.gids.empty() && !is_unread(port, PortPart::gids) &&
+         std::ranges::none_of(port.gids, [&](const Gid& gid) { return gid.above || gid.netdev != port.netdev; });
+}
+
 std::string traffic_class_text(const View& view, const Port& port) {
   const PortPolicy* entry = policy_of(view, port);
   const Qos& have = port.qos;
-  if (have.trust == Trust::pcp && (entry == nullptr || entry->want.trust.value_or(Trust::pcp) == Trust::pcp))
-    return "This port trusts the VLAN priority, not the DSCP: set the service level (NCCL_IB_SL, UCX_IB_SL), or trust "
-           "= "
-           "\"dscp\" and dscp_map in the policy.";
+  if (have.trust == Trust::pcp && (entry == nullptr || entry->want.trust.value_or(Trust::pcp) == Trust::pcp)) {
+    const std::string trusts = "This port trusts the VLAN priority, not the DSCP";
+    const std::string or_dscp = ", or trust = \"dscp\" and dscp_map in the policy.";
+    if (!is_untagged(port)) return trusts + ": set the service level (NCCL_IB_SL, UCX_IB_SL)" + or_dscp;
+    return trusts +
+           ", and has no GID of a VLAN: packets without a tag carry no priority, whatever the service level. "
+           "Put RoCE on a VLAN (ip link add link " +
+           port.netdev + " name " + port.netdev +
+           ".ID type vlan id ID), and use its GID index and a service level (NCCL_IB_GID_INDEX, NCCL_IB_SL)" + or_dscp;
+  }
   std::optional<unsigned> value;
   if (entry != nullptr) value = roce_traffic_class(*entry);
   if (!value && have.dscp_map && have.pfc) value = roce_traffic_class(*have.dscp_map, *have.pfc);

@@ -132,13 +132,19 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   return audited(std::move(finding));
 }
 
+// A file that is there is corrected, or read as root.
+Fix fix_without_policy(const View& view) {
+  const int code = view.no_policy ? view.no_policy->code : ENOENT;
+  if (code == EACCES) return {Work::as_root, "Run the check as root."};
+  if (code != ENOENT) return "Correct the errors that fabric-agentctl config check reports";
+  return "Write /etc/fabric-agent/fabric-agent.toml, then fabric-agentctl config check; or name a file with --config.";
+}
+
 void ask_setting(const View& view, const Setting& setting, Findings& findings) {
   if (view.policy == nullptr) {
     const std::string why = view.no_policy ? first_error(view) : "no configuration";
     findings.push_back(bad(Status::unknown, kHostSubject, "-", "the value of the policy",
-                           "There is no policy to compare with: " + why + ".",
-                           "Write /etc/fabric-agent/fabric-agent.toml, then fabric-agentctl config check; or name a "
-                           "file with --config."));
+                           "There is no policy to compare with: " + why + ".", fix_without_policy(view)));
     return;
   }
   for (const Port& port : view.now.ports) {

@@ -867,11 +867,14 @@ const Port* port_of(const Node& node, const InventoryChange& change) {
 
 void ask_inventory(const View& view, Findings& findings) {
   const Node& node = view.now;
-  if (!node.inventory_unread.empty())
+  if (!node.inventory_unread.empty()) {
+    Fix fix = "fabric-agentctl inventory accept";
+    if (node.inventory_is_newer) fix = "Use the programs of the release that wrote the file: it stays as it is.";
     return findings.push_back(
         bad(Status::warning, "node", "unreadable", "an inventory of the last good state",
             "The inventory cannot be read, so missing parts are found by symmetry only: " + node.inventory_unread + ".",
-            "fabric-agentctl inventory accept"));
+            std::move(fix)));
+  }
   if (!node.inventory || (node.topology.gpus.empty() && node.topology.nics.empty())) return;
   const Inventory& inventory = *node.inventory;
   // The faults that `pcie` and `rate` find by comparison with equal devices, and that the record does not have.

@@ -91,7 +91,9 @@ struct Node {
   std::string agent_unread;              // why the state file is unreadable
   std::optional<Inventory> inventory{};  // absent: none was recorded
   std::string inventory_unread{};        // why the inventory is unreadable
-  Neighbors neighbors{};                 // the other ends of the cables, as far as a listener runs
+  // A newer release wrote the file that cannot be read: only its programs read it.
+  bool agent_is_newer = false, inventory_is_newer = false;
+  Neighbors neighbors{};  // the other ends of the cables, as far as a listener runs
   // In words, what else this process could not read, mostly for lack of privilege. With the members above that say why
   // something is unread: unseen_lines() (judge/report.h).
   std::vector<std::string> unseen;

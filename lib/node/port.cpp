@@ -61,6 +61,10 @@ std::string why_unmanageable(const Port& port) {
     return "InfiniBand";
   }
   if (port.transport == RdmaTransport::usnic) return "usNIC, no RoCE";
+  // EFA, wherever its physical function is: the operator of a cloud has none to set, either.
+  if (port.link_layer == LinkLayer::unknown && port.netdev.empty() &&
+      capabilities_of(port.kernel_driver).only_in_clouds)
+    return "no Ethernet port (" + port.kernel_driver + "), it has none of these settings";
   switch (port.role) {
     case PortRole::virtual_function: return "virtual function: set on its physical function " + port.owner;
     case PortRole::subfunction: return "subfunction (" + port.owner + "): set on its function " + port.pci;

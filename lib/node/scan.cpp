@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/scan.h"
 
+#include "base/json.h"
 #include "base/parse.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "kernel/rdma/infiniband.h"
@@ -67,6 +68,12 @@ std::vector<Port> scan_ports(Context& context, const std::vector<std::string>& d
   return ports;
 }
 
+// Whether the tree was copied without its symbolic links: the kernel has one for each PCI device.
+bool lacks_links(const Root& root) {
+  return root.names_in("sys/bus/pci/devices").empty() &&
+         std::ranges::any_of(root.names_in("sys/devices"), [](const auto& name) { return name.starts_with("pci"); });
+}
+
 PortPlace place_of(const Topology& topology, const std::string& address) {
   const Nic* nic = nic_at(topology, address);
   if (nic == nullptr) return PortPlace::host;
@@ -111,12 +118,19 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
     else node.topology_unread = topology.error().text();
     auto inventory = load_inventory(kernel.root);
     if (inventory) node.inventory = std::move(*inventory);
-    else node.inventory_unread = inventory.error().text();
+    else {
+      node.inventory_unread = inventory.error().text();
+      node.inventory_is_newer = inventory.error().code == kNewerFormat;
+    }
   }
   Context context{kernel, options, {}, {}, pci::cpu_nodes(kernel.root), node.unseen};
   const auto devices = infiniband::devices(kernel.root);
   if (!devices) node.rdma_unread = devices.error().text();
   const std::vector<std::string> names = devices ? *devices : std::vector<std::string>{};
+  if (devices && names.empty() && lacks_links(kernel.root))
+    node.rdma_unread =
+        "/sys has PCI devices, and /sys/bus has no links to them: the tree was copied without its symbolic links "
+        "(fabric-agentctl capture and tar keep them)";
   if (options.topology) {  // of the machine: not once for each device that a scan opens
     node.verbs_files = host::read_verbs_files(kernel);
     if (!names.empty()) node.rdma_cm = host::read_rdma_cm(kernel, !node.verbs_files.empty());
@@ -149,7 +163,10 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   if (options.optics) read_modules(context, node);
   if (options.host) scanning::read_host(kernel.root, node);
   if (auto state = state::load_agent_state(kernel.root)) node.agent = std::move(state).value();
-  else node.agent_unread = state.error().text();
+  else {
+    node.agent_unread = state.error().text();
+    node.agent_is_newer = state.error().code == kNewerFormat;
+  }
   if (options.topology && options.platform) scanning::read_platform(kernel.root, node);
   node.has_container_processes = host::has_container_processes(kernel.root);
   if (options.topology) node.lacks_verbs = !names.empty() && host::lacks_verbs(kernel, is_container(node));

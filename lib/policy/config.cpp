@@ -256,6 +256,28 @@ bool covers(const std::vector<std::string>& early, const std::vector<std::string
   return true;
 }
 
+// The drivers of the devices with these ids, as far as an id tells; empty: unknown. A vendor's other driver has other
+// ids: mlx4_core those below 15b3:1011 (mlx5_core_pci_table[] and mlx4_pci_table[], Linux 6.12).
+std::vector<std::string> drivers_of(const std::vector<std::string>& ids) {
+  constexpr uint16_t kFirstOfMlx5 = 0x1011;
+  std::vector<std::string> out;
+  for (const std::string& id : ids) {
+    const size_t colon = id.find(':');
+    if (colon == std::string::npos) return {};
+    const auto device = parse_number<uint16_t>(std::string_view(id).substr(colon + 1), 16);
+    if (id.starts_with("15b3:") && device && *device >= kFirstOfMlx5) out.emplace_back("mlx5_core");
+    else if (id.starts_with("1dd8:")) out.emplace_back("ionic");
+    else return {};
+  }
+  return out;
+}
+
+// covers() of a key of match. The id of a device tells its driver.
+bool covers(const Match& early, const Match& late, std::vector<std::string> Match::*key) {
+  if (key == &Match::driver && late.driver.empty()) return covers(early.driver, drivers_of(late.pci_id));
+  return covers(early.*key, late.*key);
+}
+
 // Whether the DSCP of CNPs is written at a port that the entry matches: some drivers only show it.
 bool marks_cnps(const PortPolicy& entry) {
   if (!entry.want.cnp_dscp) return false;
@@ -293,9 +315,8 @@ void check_entries(std::vector<PortDraft>& entries, ConfigFaults& faults) {
       faults.fail(entry.at, "name: " + toml_string(entry.port.name) + " is taken by the entry at " +
                                 other->second->port.where + "; write another name");
     for (const PortDraft& early : std::span(entries).first(std::min(i, kCompared))) {
-      const bool matches_all = std::ranges::all_of(match_keys(), [&](const MatchKey& key) {
-        return covers(early.port.match.*key.member, entry.port.match.*key.member);
-      });
+      const bool matches_all = std::ranges::all_of(
+          match_keys(), [&](const MatchKey& key) { return covers(early.port.match, entry.port.match, key.member); });
       if (!matches_all) continue;
       faults.warn(entry.at, "[[port]] is never reached: the entry at " + early.port.where +
                                 " matches all its ports and comes first; put this one before it");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/parse.h"
 
 namespace fabric {
@@ -23,6 +24,14 @@ bool matches(const Match& match, const Port& port) {
   return is_named && (matches(match.driver, port.kernel_driver) || matches(match.driver, port.driver)) &&
          matches(match.pci_id, port.pci_id) && matches(match.speed, speed) && matches(match.numa, numa) &&
          matches(match.role, place) && matches(match.rdma, port.rdma) && matches(match.pci, port.pci);
+}
+
+// Whether the port is the entry's but for its role.
+bool differs_by_role(const PortPolicy& entry, const Port& port) {
+  Match match = entry.match;
+  if (match.role.empty()) return false;
+  match.role.clear();
+  return matches(match, port);
 }
 
 bool is_manageable(const Port& port) {
@@ -95,7 +104,16 @@ std::string why_unmanaged(const Policy& policy, const Port& port) {
   for (const PortPolicy& entry : policy.ports)
     if (may_match(entry, port))
       return "its link is down, and entry \"" + entry.name + "\" matches by speed, which only an active link has";
-  return "no [[port]] entry matches";
+  std::string why = "no [[port]] entry matches";
+  if (const PortPolicy* entry = entry_but_for_role(policy, port); entry != nullptr)
+    why += ": \"" + entry->name + "\" is for the role " + joined(entry->match.role, " or ") +
+           ", and this port has the role " + std::string(to_text(*port.place));
+  return why;
+}
+
+const PortPolicy* entry_but_for_role(const Policy& policy, const Port& port) {
+  if (!port.place || !is_manageable(port) || policy_for(policy, port) != nullptr) return nullptr;
+  return find_where(policy.ports, [&](const PortPolicy& entry) { return differs_by_role(entry, port); });
 }
 
 bool matches_by_role(const Policy& policy) {

@@ -165,6 +165,8 @@ const PortPolicy* policy_for(const Policy& policy, const Port& port);
 bool may_match(const PortPolicy& entry, const Port& port);
 // Why the port is unmanaged: "subfunction: ...", "no [[port]] entry matches"; empty if it has an entry.
 std::string why_unmanaged(const Policy& policy, const Port& port);
+// The entry that matches the unmanaged port in everything but match.role; null if there is none.
+const PortPolicy* entry_but_for_role(const Policy& policy, const Port& port);
 
 // Whether an entry of the policy matches by role, which needs the topology.
 bool matches_by_role(const Policy& policy);

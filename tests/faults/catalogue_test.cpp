@@ -123,7 +123,9 @@ TEST(CatalogueTable, IsWhole) {
   EXPECT_EQ(catalogue().size(), 7u);
   EXPECT_GE(ids.size(), 60u);
   for (const Rule& check : test::checks())
-    if (!parse_setting(check.id) && check.id != "sysctl")  // a planted dry run would only be expected again
+    // A planted dry run would only be expected again. A policy that manages no port (`managed`: check_test.cpp) changes
+    // what the other faults are expected to show.
+    if (!parse_setting(check.id) && check.id != "sysctl" && check.id != "managed")
       EXPECT_EQ(checked.count(std::string(check.id)), check.fix.empty() ? 0u : 1u)
           << check.id << ": a check without a fault";
   for (const Rule& rule : test::causes())

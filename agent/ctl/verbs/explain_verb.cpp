@@ -286,7 +286,7 @@ std::string found_text(const Found& found, const NodeState& state, const Output&
     paragraphs.push_back("Same component: " + lines_text(each.first, each.count) + ": " + clean_text(each.line));
   for (const lines::Consequence& each : found.consequences) {
     std::string_view relation = "Follows from it: ";
-    if (each.message->is_component())
+    if (each.message->is_component() || each.may_be_own)
       relation = each.first < found.first ? "Printed before it: " : "Printed after it: ";
     std::string follows =
         std::string(relation) + lines_text(each.first, each.count) + ", " + std::string(each.message->id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/collect/host.h"
 
+#include "base/json.h"
 #include "exporter/collect/collector.h"
 #include "kernel/rdma/infiniband.h"
 #include "node/published.h"
@@ -50,6 +51,7 @@ HostReading HostReader::read(const std::vector<std::string>* devices, bool topol
 
   const auto start = Clock::now();
   agent_ = {"agent", "", true, 0, {}};
+  node_.agent_is_newer = false;
   std::shared_ptr<const AgentState> state;
   if (root != nullptr) {
     if (auto loaded = agent_state_.load(*root)) {
@@ -57,6 +59,7 @@ HostReading HostReader::read(const std::vector<std::string>* devices, bool topol
     } else {
       agent_.success = false;
       agent_.error = loaded.error().text();
+      node_.agent_is_newer = loaded.error().code == kNewerFormat;
     }
   }
   agent_.seconds = seconds_since(start);

@@ -129,6 +129,19 @@ constexpr LineMessage kCallRows[] = {
        "A queue pair could not be bound to its port: the port number, the partition (P_Key) or the GID of this host is "
        "not valid, or the port or its netdev is gone or in another network namespace. The peer is not involved yet.",
        "rdma link show; fabric-agentctl check --only gid", kVerbs),
+    // NCCL names both GIDs. One of them alone is link-local: that host is at fault, whatever the errno.
+    {"modify-qp-link-local", host, "modify_qp failed*local GID fe80:*remote GID ::ffff:",
+     "The GID of this host is link-local (fe80::), and that of its peer has an IPv4 address: from a link-local GID no "
+     "packet gets there. The job uses the index of the link-local GID, or the netdev of this host has lost its "
+     "address. "
+     "Give the netdev its address, and choose the index of the RoCE v2 GID with it (NCCL_IB_GID_INDEX; or none, and "
+     "NCCL chooses).",
+     "show_gids; ip -br addr; fabric-agentctl check --only gid,gid-index,address", kVerbs},
+    {"modify-qp-peer-link-local", peer, "modify_qp failed*local GID ::ffff:*remote GID fe80:",
+     "The GID of the peer is link-local (fe80::), and that of this host has an IPv4 address: no packet gets from one "
+     "to "
+     "the other. At the peer, the job uses the index of the link-local GID, or its netdev has lost its address.",
+     "on the peer: show_gids; ip -br addr; fabric-agentctl check --only gid,gid-index,address", kVerbs},
     of(Call::modify_qp, "ETIMEDOUT|EHOSTUNREACH", "modify-qp-timeout", network,
        "The address of the peer could not be resolved to a MAC address: no ARP or neighbor discovery answer on this "
        "rail, or no route from this GID to the peer's. No RDMA packet has been sent yet. With GIDs of two subnets the "

@@ -17,37 +17,45 @@ constexpr LineMessage on_link_down(LineMessage row) {
   return row;
 }
 
+constexpr LineMessage on_nic_failure(LineMessage row) {
+  row.is_nic_failure = true;
+  return row;
+}
+
 constexpr LineMessage kDriverRows[] = {
     // The kernel: health of mlx5 firmware.
-    {"mlx5-health-compromised", host, "device's health compromised",
-     "The firmware of the NIC stopped counting: it hangs. The driver starts recovery; jobs on the port fail.",
-     kReporter, kHealth},
-    {"mlx5-fatal", host, "mlx5_*Fatal error*detected",
-     "The driver found the NIC in a fatal state (PCIe access lost, firmware stopped, or reset by another function).",
-     kReporter, kHealth},
-    {"mlx5-synd-firmware", host, "synd 0x1: firmware internal error|firmware internal error",
-     "Internal error of the NIC's firmware. Collect the dump for the vendor, and update the firmware.",
-     "devlink health dump show pci/{pci} reporter fw", kHealth},
-    {"mlx5-synd-irisc",
-     host,
-     "irisc not responding",
-     {"A processor of the NIC, which runs its firmware, does not respond. ",
-      {Work::in_machine, "Power-cycle the node. "},
-      "If it recurs, update the firmware, then have the NIC replaced."},
-     kReporter,
-     kHealth},
-    {"mlx5-synd-hardware",
-     host,
-     "unrecoverable hardware error",
-     {"The NIC has a hardware fault. ", {Work::in_machine, "Replace it if it recurs."}},
-     kReporter,
-     kHealth},
+    on_nic_failure(
+        {"mlx5-health-compromised", host, "device's health compromised",
+         "The firmware of the NIC stopped counting: it hangs. The driver starts recovery; jobs on the port fail.",
+         kReporter, kHealth}),
+    on_nic_failure({"mlx5-fatal", host, "mlx5_*Fatal error*detected",
+                    "The driver found the NIC in a fatal state (PCIe access lost, firmware stopped, or reset by "
+                    "another function).",
+                    kReporter, kHealth}),
+    on_nic_failure({"mlx5-synd-firmware", host, "synd 0x1: firmware internal error|firmware internal error",
+                    "Internal error of the NIC's firmware. Collect the dump for the vendor, and update the firmware.",
+                    "devlink health dump show pci/{pci} reporter fw", kHealth}),
+    on_nic_failure({"mlx5-synd-irisc",
+                    host,
+                    "irisc not responding",
+                    {"A processor of the NIC, which runs its firmware, does not respond. ",
+                     {Work::in_machine, "Power-cycle the node. "},
+                     "If it recurs, update the firmware, then have the NIC replaced."},
+                    kReporter,
+                    kHealth}),
+    on_nic_failure({"mlx5-synd-hardware",
+                    host,
+                    "unrecoverable hardware error",
+                    {"The NIC has a hardware fault. ", {Work::in_machine, "Replace it if it recurs."}},
+                    kReporter,
+                    kHealth}),
     {"mlx5-synd-crc", host, "firmware CRC error", "The firmware image in memory is damaged: burn it again.",
      "mstflint -d {pci} verify", kHealth},
     {"mlx5-synd-pci-fetch", host, "ICM fetch PCI error|ICM fetch PCI data poisoned error",
      "The NIC could not read host memory over PCIe: PCIe errors, an IOMMU fault or a memory error.",
      "fabric-agentctl check --only aer,pcie", kHealth},
-    {"mlx5-synd-hw-fatal", host, "HW fatal error", "Fatal hardware error of the NIC.", kReporter, kHealth},
+    on_nic_failure(
+        {"mlx5-synd-hw-fatal", host, "HW fatal error", "Fatal hardware error of the NIC.", kReporter, kHealth}),
     {"mlx5-synd-async-eq", host, "async EQ buffer overrun",
      "The event queue overflowed: the host did not handle the NIC's interrupts in time.", "grep mlx5 /proc/interrupts",
      kHealth},
@@ -62,16 +70,16 @@ constexpr LineMessage kDriverRows[] = {
      "Health issue observed, High temp",
      "A sensor of the NIC is too hot; the firmware may stop the NIC.", "sensors; devlink health show pci/{pci}",
      kEvents},
-    {"mlx5-recovery-failed",
-     host,
-     "health recovery failed|Health recovery failed|health recovery flow aborted|NIC state*is invalid|"
-     "Driver is in error state. Unloading",
-     {"The driver could not recover the NIC. ",
-      {Work::ends_jobs, "Reload the driver"},
-      {Work::in_machine, " or power-cycle the node"},
-      "."},
-     kReporter,
-     kHealth},
+    on_nic_failure({"mlx5-recovery-failed",
+                    host,
+                    "health recovery failed|Health recovery failed|health recovery flow aborted|NIC state*is invalid|"
+                    "Driver is in error state. Unloading",
+                    {"The driver could not recover the NIC. ",
+                     {Work::ends_jobs, "Reload the driver"},
+                     {Work::in_machine, " or power-cycle the node"},
+                     "."},
+                    kReporter,
+                    kHealth}),
     {"mlx5-iseg",
      host,
      "FW is unable to respond to initialization segment reads|Waiting for FW initialization, timeout|"
@@ -326,7 +334,7 @@ constexpr LineMessage kDriverRows[] = {
     {"bond-no-lacp", network, "No 802.3ad response from the link partner|An illegal loopback occurred on slave",
      "The switch does not answer LACP on the ports of the bond, or returns the host's own frames (illegal loopback): "
      "the switch has no port channel for these ports, or the two switches do not act as one (MLAG, ESI). One link "
-     "carries all the traffic.",
+     "carries all the traffic. Once, while the bond comes up, it is no fault if the partner has a MAC address later.",
      "grep -E 'Slave|Aggregator|Partner' /proc/net/bonding/*", "Linux drivers/net/bonding/bond_3ad.c"},
     {"gid-not-added", host, "unable to add gid|GID add failed port=",
      "An address of a netdev was not added to the GID table of its RDMA device: the table is full (error -28: many "
@@ -385,26 +393,28 @@ constexpr LineMessage kDriverRows[] = {
      "action, unless PFC is needed on it. The number is a status of i40e in kernels before 6.4, not an errno.",
      "ethtool --show-priv-flags {netdev}", "Linux drivers/net/ethernet/intel/i40e/i40e_main.c"},
     // Older kernels print "Firmware fatal reset event". "Solicited firmware reset event" is not a failure.
-    {"bnxt-firmware-fatal",
-     host,
-     "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"
-     "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status|"
-     "bnxt_en*Detected firmware fatal condition|bnxt_en*abandoning msg*due to firmware status",
-     {"The firmware of the NIC failed or does not answer, and the driver resets it. ",
-      {Work::in_machine, "If it does not come back, power-cycle the node. "},
-      "Update the firmware if it recurs."},
-     kReporter,
-     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
-    {"bnxt-recovery-failed",
-     host,
-     "bnxt_en*Firmware reset aborted|bnxt_en*RESET_DONE not set during FW reset|"
-     "bnxt_en*previous firmware reset has not completed|bnxt_en*Failed to reinitialize after aborted firmware reset",
-     {"The driver could not bring the NIC back after a reset of its firmware. ",
-      {Work::ends_jobs, "Reload the driver"},
-      {Work::in_machine, " or power-cycle the node"},
-      "."},
-     kReporter,
-     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    on_nic_failure(
+        {"bnxt-firmware-fatal",
+         host,
+         "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"
+         "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status|"
+         "bnxt_en*Detected firmware fatal condition|bnxt_en*abandoning msg*due to firmware status",
+         {"The firmware of the NIC failed or does not answer, and the driver resets it. ",
+          {Work::in_machine, "If it does not come back, power-cycle the node. "},
+          "Update the firmware if it recurs."},
+         kReporter,
+         "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"}),
+    on_nic_failure({"bnxt-recovery-failed",
+                    host,
+                    "bnxt_en*Firmware reset aborted|bnxt_en*RESET_DONE not set during FW reset|"
+                    "bnxt_en*previous firmware reset has not completed|bnxt_en*Failed to reinitialize after aborted "
+                    "firmware reset",
+                    {"The driver could not bring the NIC back after a reset of its firmware. ",
+                     {Work::ends_jobs, "Reload the driver"},
+                     {Work::in_machine, " or power-cycle the node"},
+                     "."},
+                    kReporter,
+                    "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"}),
     {"bnxt-doorbells", host, "bnxt_en*doorbells dropped by the device",
      "The NIC dropped doorbells, the writes by which CPUs announce work: they came faster than the NIC handles them. "
      "Queue pairs stall until the driver has repeated them.",
@@ -414,14 +424,14 @@ constexpr LineMessage kDriverRows[] = {
     {"bnxt-command-failed", software, "bnxt_en*hwrm req_type 0x*error ",
      "The firmware rejected a command of the driver: driver and firmware often come from different releases.",
      "ethtool -i {netdev}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},
-    {"bnxt-re-stalled",
-     host,
-     "FW STALL Detected|bnxt_en*cmdq[0x*timedout (",
-     {"The firmware of the NIC does not answer the commands of bnxt_re. ",
-      {Work::in_machine, "Power-cycle the node. "},
-      "Update the firmware; if RDMA is not used on this NIC, blacklist bnxt_re (modprobe.d(5))."},
-     kReporter,
-     "Linux drivers/infiniband/hw/bnxt_re/qplib_rcfw.c"},
+    on_nic_failure({"bnxt-re-stalled",
+                    host,
+                    "FW STALL Detected|bnxt_en*cmdq[0x*timedout (",
+                    {"The firmware of the NIC does not answer the commands of bnxt_re. ",
+                     {Work::in_machine, "Power-cycle the node. "},
+                     "Update the firmware; if RDMA is not used on this NIC, blacklist bnxt_re (modprobe.d(5))."},
+                    kReporter,
+                    "Linux drivers/infiniband/hw/bnxt_re/qplib_rcfw.c"}),
     {"bnxt-pause-storm", host, "bnxt_en*Pause Storm detected",
      "The firmware of the NIC reports pause without end. If this port sends it, this host does not drain its receive "
      "buffers; if it is paused, another host beyond the switch does not.",
@@ -456,10 +466,12 @@ constexpr LineMessage kDriverRows[] = {
      "Driver and firmware must be of one release; keep command and status for the vendor. EFAULT (-14) of rdma_connect "
      "after it is bnxt_re's number for this.",
      "ethtool -i {netdev}; modinfo -F version bnxt_re", "Linux drivers/infiniband/hw/bnxt_re/qplib_rcfw.c"},
-    {"bnxt-re-stopped", host, "L2 driver notified to stop|bnxt_re*Attempting to recover|bnxt_re*Handle device suspend",
-     "The Ethernet driver (bnxt_en) resets the NIC, and the RDMA device goes away: jobs on it end. The reason for the "
-     "reset is before it.",
-     "journalctl -k -g {pci}", "Linux drivers/infiniband/hw/bnxt_re/main.c"},
+    on_nic_failure({"bnxt-re-stopped", host,
+                    "L2 driver notified to stop|bnxt_re*Attempting to recover|bnxt_re*Handle device suspend",
+                    "The Ethernet driver (bnxt_en) resets the NIC, and the RDMA device goes away: jobs on it end. The "
+                    "reason for the "
+                    "reset is before it.",
+                    "journalctl -k -g {pci}", "Linux drivers/infiniband/hw/bnxt_re/main.c"}),
     {"bnxt-vfs-refused", host, "Reject SRIOV config request",
      "The driver refuses to make virtual functions: the PF's netdev must be up first, and no firmware reset may be in "
      "progress. Bring the PF up before it gets VFs, or wait and repeat.",
@@ -586,17 +598,20 @@ constexpr LineMessage kDriverRows[] = {
       "Update both to one release if it recurs."},
      "modinfo -F version ionic_rdma; devlink dev info pci/{pci}",
      "Linux drivers/infiniband/hw/ionic/ionic_datapath.c, ionic_admin.c"},
-    {"ionic-firmware",
-     host,
-     "ionic*IONIC_CMD_*failed: TIMEOUT|ionic*FW heartbeat stalled at|ionic*FW Down: Stopping LIFs|ionic*DEVCMD*timeout "
-     "after|ionic*DEVCMD*FW is down",
-     {"The firmware of the AMD Pensando NIC stopped: its heartbeat no longer counts, or it does not answer a command, "
-      "because it hangs or restarts. The driver takes the ports down (stops the LIFs), and starts them again when the "
-      "firmware returns. Wait some minutes for it. ",
-      {Work::in_machine, "If it does not return, power-cycle the node. "},
-      "Update the firmware; open a case with the vendor if it repeats."},
-     "journalctl -k -g ionic; devlink dev info pci/{pci}",
-     "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c, ionic_lif.c"},
+    on_nic_failure({"ionic-firmware",
+                    host,
+                    "ionic*IONIC_CMD_*failed: TIMEOUT|ionic*FW heartbeat stalled at|ionic*FW Down: Stopping "
+                    "LIFs|ionic*DEVCMD*timeout "
+                    "after|ionic*DEVCMD*FW is down",
+                    {"The firmware of the AMD Pensando NIC stopped: its heartbeat no longer counts, or it does not "
+                     "answer a command, "
+                     "because it hangs or restarts. The driver takes the ports down (stops the LIFs), and starts them "
+                     "again when the "
+                     "firmware returns. Wait some minutes for it. ",
+                     {Work::in_machine, "If it does not return, power-cycle the node. "},
+                     "Update the firmware; open a case with the vendor if it repeats."},
+                    "journalctl -k -g ionic; devlink dev info pci/{pci}",
+                    "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c, ionic_lif.c"}),
     {"ionic-command-failed", host,
      "ionic*DEV_CMD *) error, |ionic*IONIC_CMD_*failed: IONIC_RC_|ionic*: opcode * error |"
      "ionic_rdma: incompatible version|ionic_rdma: Firmware RDMA Version|ionic: Firmware RDMA Version",
@@ -661,13 +676,15 @@ constexpr LineMessage kDriverRows[] = {
      "The NIC has run out of resources for incoming RDMA reads (its queue Q1): too many reads or queue pairs at once. "
      "It is not reset for that. Let the job have fewer outstanding reads or queue pairs; update irdma and the NVM.",
      "rdma resource show; modinfo -F version irdma", "Linux drivers/infiniband/hw/irdma/icrdma_if.c"},
-    {"irdma-critical", host,
-     "ICE OICR event notification: oicr|critical PE Error, GLPE_CRITERR|ice *HMC Error|rocep*: HMC Error|"
-     "rocep*: Requesting a reset|irdma*Requesting a reset|AEQ has overflowed|CQP: [Error] maj=",
-     "The RDMA unit of the NIC reports a critical error (HMC is its cache in host memory), and irdma has the whole NIC "
-     "reset: its link is down for seconds each time. Update ice, irdma and NVM together; where RDMA is not used on "
-     "this NIC, blacklist irdma.",
-     "journalctl -k -g irdma; ethtool -i {netdev}", "Linux drivers/infiniband/hw/irdma/icrdma_if.c"},
+    on_nic_failure(
+        {"irdma-critical", host,
+         "ICE OICR event notification: oicr|critical PE Error, GLPE_CRITERR|ice *HMC Error|rocep*: HMC Error|"
+         "rocep*: Requesting a reset|irdma*Requesting a reset|AEQ has overflowed|CQP: [Error] maj=",
+         "The RDMA unit of the NIC reports a critical error (HMC is its cache in host memory), and irdma has the whole "
+         "NIC "
+         "reset: its link is down for seconds each time. Update ice, irdma and NVM together; where RDMA is not used on "
+         "this NIC, blacklist irdma.",
+         "journalctl -k -g irdma; ethtool -i {netdev}", "Linux drivers/infiniband/hw/irdma/icrdma_if.c"}),
     {"irdma-mad", host, "abnormal ae_id*qp_id = 1",
      "An asynchronous error on QP 1 of this RDMA device, which carries rdma_cm: new connections through this port fail "
      "until irdma is loaded again. A driver fault that newer kernels have fixed.",
@@ -786,21 +803,23 @@ constexpr LineMessage kDriverRows[] = {
      "addresses of its pages, service level, port). The queue pair is in error. For MTU compare the MTU of port and "
      "path on both hosts; else driver, library (libhns) and firmware must fit each other.",
      "ibv_devinfo -d {rdma} | grep mtu; journalctl -k -g hns", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c"},
-    {"hns-function-reset", host, "hns_*unction level reset",
-     "The function of the NIC is being reset (FLR), and all its RDMA connections end: a virtual machine took it or "
-     "gave it back, an administrator reset it, or an error before it.",
-     "journalctl -k -g 'hns|vfio'", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c"},
+    on_nic_failure(
+        {"hns-function-reset", host, "hns_*unction level reset",
+         "The function of the NIC is being reset (FLR), and all its RDMA connections end: a virtual machine took it or "
+         "gave it back, an administrator reset it, or an error before it.",
+         "journalctl -k -g 'hns|vfio'", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c"}),
     {"hns-congestion", host, "hns_*for congestion selection|hns_*congestion type|hns_*^cong type",
      "The driver does not know the algorithm of congestion control that the NIC is set to (DCQCN, LDCP, HC3, DIP): "
      "driver and firmware do not fit each other. Update one of them, or set an algorithm that both have.",
      "journalctl -k -g hns; ethtool -i {netdev}", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c"},
-    {"hns-reset-failed",
-     host,
-     "hns3*re-init failed|hns3*reset failed|hclge*ailed to *reset|hns3*VF is disabled",
-     {"The driver could not bring the NIC or its virtual function back after a reset. Look at the PF's log. ",
-      {Work::ends_jobs, "Load the driver again."}},
-     "journalctl -k -g hns3",
-     "Linux drivers/net/ethernet/hisilicon/hns3"},
+    on_nic_failure(
+        {"hns-reset-failed",
+         host,
+         "hns3*re-init failed|hns3*reset failed|hclge*ailed to *reset|hns3*VF is disabled",
+         {"The driver could not bring the NIC or its virtual function back after a reset. Look at the PF's log. ",
+          {Work::ends_jobs, "Load the driver again."}},
+         "journalctl -k -g hns3",
+         "Linux drivers/net/ethernet/hisilicon/hns3"}),
     {"azure-vf-removed", host, "hv_netvsc*Data path switched from VF|hv_netvsc*VF unregistering",
      "The Azure host took the virtual function away, to service the host or its network, and gives it back later: RDMA "
      "over it ends, and TCP continues without acceleration. Restart the job when it is back.",
@@ -855,13 +874,13 @@ constexpr LineMessage kDriverRows[] = {
      "The LLDP agent in the firmware of the NIC is on, which excludes a bond for virtual functions: switch it off "
      "(ethtool --set-priv-flags, fw-lldp-agent off).",
      "ethtool --show-priv-flags {netdev}", "Linux drivers/net/ethernet/intel/ice/ice_lag.c"},
-    {"ice-rebuild-failed",
-     host,
-     "Rebuild failed, unload and reload driver",
-     {"The driver could not restore an Intel NIC after a reset, and its ports stay down. ",
-      {Work::ends_jobs, "Load the driver again."}},
-     "journalctl -k -g {pci}; ethtool -i {netdev}",
-     "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
+    on_nic_failure({"ice-rebuild-failed",
+                    host,
+                    "Rebuild failed, unload and reload driver",
+                    {"The driver could not restore an Intel NIC after a reset, and its ports stay down. ",
+                     {Work::ends_jobs, "Load the driver again."}},
+                    "journalctl -k -g {pci}; ethtool -i {netdev}",
+                    "Linux drivers/net/ethernet/intel/ice/ice_main.c"}),
     {"ice-malicious", software, "Malicious Driver Detection event|OICR: MDD event",
      "The NIC stopped a queue because of an invalid (\"malicious\") descriptor, and its packets are dropped: a bug of "
      "its "

@@ -340,6 +340,11 @@ constexpr LineMessage kRows[] = {
      "does not offer it for RDMA, and allocates memory in the ordinary way. Harmless; an error of the job has another "
      "line.",
      "env | grep NCCL_CUMEM; uname -r", "RCCL src/misc/rocmwrap.cc ncclIsCuMemSupported()"},
+    {"kubelet-statistics", none, "Partial failure issuing cadvisor.ContainerInfoV2",
+     "The kubelet asked for statistics of a container that had just begun or ended, and goes on with those of the "
+     "others. Harmless.",
+     "kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary | head",
+     "Kubernetes pkg/kubelet/stats/cadvisor_stats_provider.go"},
     {"service-skipped", none,
      "was skipped because of an unmet condition check|was skipped because no trigger condition checks were "
      "met|Condition check resulted in * being skipped",
@@ -356,9 +361,10 @@ constexpr LineMessage kRows[] = {
      "Harmless; --mca coll ^hcoll removes the message.",
      "env | grep -E 'HCOLL|UCX_TLS'; ompi_info | grep coll", "HPC-X hcoll"},
     {"opensm-state", none,
-     "Entering DISCOVERING state|Entering MASTER state|Entering STANDBY state|SUBNET UP|OpenSM*starting|Exiting SM",
-     "Information of OpenSM, the subnet manager: it starts, searches the fabric (DISCOVERING), or has become master or "
-     "standby. Harmless; MASTER and STANDBY that alternate mean two subnet managers.",
+     "Entering DISCOVERING state|Entering MASTER state|Entering STANDBY state|SUBNET UP|OpenSM*starting|Exiting SM|"
+     "tables configured on all switches",
+     "Information of OpenSM, the subnet manager: it starts, searches the fabric (DISCOVERING), has become master or "
+     "standby, or has written the routes. Harmless; MASTER and STANDBY that alternate mean two subnet managers.",
      "sminfo; saquery -s", "OpenSM opensm/osm_sm_state_mgr.c"},
     {"smbdirect-success", none, "status='success (0)'|status='success(0)'",
      "Debug output of SMB Direct or another kernel service: an RDMA request has ended with success. Harmless.",

@@ -182,7 +182,9 @@ constexpr LineMessage kKernelRows[] = {
      "coredumpctl list; grep -h 'NCCL version' FILE", "Linux arch/x86/mm/fault.c"},
     {"out-of-memory", software,
      "ut of memory: Killed process|oom_kill event in StepId|invoked oom-killer: gfp_mask|Out of memory and no killable "
-     "processes|oom-kill:constraint=|slurm*memory limit exceeded|Exceeded job memory limit|Exceeded step memory limit",
+     "processes|oom-kill:constraint=|slurm*memory limit exceeded|Exceeded job memory limit|Exceeded step memory "
+     "limit|srun: error: *: Out Of Memory|"
+     "DataLoader worker (pid *is killed by signal: Killed",
      "Linux killed a process because memory, or the limit of its cgroup (of a Slurm job: --mem), was used up. If the "
      "process was a rank of the job, its peers see retry or remote errors.",
      "journalctl -k -g 'oom-kill'", "Linux mm/oom_kill.c"},

@@ -100,6 +100,10 @@ bool names_another(const Found& each, const Found& cause) {
          differs(each.elsewhere, cause.elsewhere);
 }
 
+bool same_names(const std::vector<Counted>& one, const std::vector<Counted>& other) {
+  return std::ranges::equal(one, other, {}, &Counted::text, &Counted::text);
+}
+
 bool names_a_device(const Found& found) {
   return !found.named.ports.empty() || !found.pci.empty() || !found.elsewhere.empty();
 }
@@ -115,6 +119,25 @@ const LineMessage kResetByHost{
     "with DCB, NetworkManager, udev, DPDK), and stop it, or disable DCB on this interface (dcbtool sc NETDEV dcb off).",
     "journalctl -g 'lldpad|NetworkManager|{netdev}'",
     "Linux drivers/net/ethernet/intel/ixgbe ixgbe_setup_tc()"};
+
+// Links of a driver that has just started.
+const LineMessage kLinkStarts{"link-starts",
+                              FaultLocation::none,
+                              "",
+                              "The driver had just made the interface, and its link was not up yet; a later line of "
+                              "this NIC reports that it came "
+                              "up. Harmless: so begins each start of the driver.",
+                              "ip -br link",
+                              "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c"};
+
+// The first PCI address with a domain in the line; empty: none.
+std::string pci_address_in(std::string_view text) {
+  for (std::string_view word : words(text)) {
+    while (!word.empty() && (word.back() == ':' || word.back() == ',')) word.remove_suffix(1);
+    if (is_pci_address(word)) return std::string(word);
+  }
+  return {};
+}
 
 // Whether `reset` reports the reset of the netdev whose link goes down in the other line, shortly before it.
 bool is_reset_of(const Found& reset, const Found& down) {
@@ -247,6 +270,7 @@ void Log::take(Line line) {
   else if (!release_.empty() && line.text.find(kRelease.is_part_of) != std::string::npos)
     line.text += " (" + release_ + ")";
   const LogLine read = read_line(line.text);
+  note_start(read);
   const Codes& codes = read.codes;
   const LineMessage* message = recognize(read);
   if (message != nullptr && is_step_of_driver(*message, read)) return;
@@ -301,13 +325,15 @@ void Log::take(Line line) {
   Found* known = find_where(found_, [&](const Found& each) {
     return each.message == message && each.condition == condition && each.named.ports == found.named.ports;
   });
+  if (known == nullptr && found_.size() >= kMaxFindings) return;
+  last_found_ = known == nullptr ? found_.size() : static_cast<size_t>(known - found_.data());
+  if (message->is_link_down)
+    if (const auto entry = starting_.find(pci_address_in(line.text)); entry != starting_.end())
+      entry->second = {last_found_, entry->second.lines + 1};
   if (known == nullptr) {
-    if (found_.size() >= kMaxFindings) return;
     found_.push_back(std::move(found));
-    last_found_ = found_.size() - 1;
     return;
   }
-  last_found_ = static_cast<size_t>(known - found_.data());
   ++known->count;
   // A fatal error is the cause of those that are not, also if it is logged after them: it, and what it names, comes
   // first.
@@ -325,6 +351,21 @@ void Log::take(Line line) {
         std::pair(&known->pci, &found.pci), std::pair(&known->hosts, &found.hosts),
         std::pair(&known->processes, &found.processes)})
     for (const Counted& each : *from) count(*to, each.text, each.count);
+}
+
+void Log::note_start(const LogLine& line) {
+  const bool is_start = has_any(line.text, ": renamed from ");
+  if (!is_start && (starting_.empty() || !has_any(line.small, "link up|link is up"))) return;
+  const std::string pci = pci_address_in(line.text);
+  if (pci.empty()) return;
+  if (is_start) {
+    if (starting_.size() < kMaxNames) starting_.try_emplace(pci);
+    return;
+  }
+  const auto entry = starting_.find(pci);
+  if (entry == starting_.end()) return;
+  if (entry->second.lines > 0) found_[entry->second.found].at_start += entry->second.lines;
+  starting_.erase(entry);
 }
 
 // Unknown lines are shown if something in them can be decoded, or beside a line that is known.
@@ -368,9 +409,13 @@ void Log::finish() {
       if (Found* unknown = find_where(found_, [&](const Found& each) { return each.first == number; }))
         unknown->count = 0;
   for (Found& each : found_)
+    if (each.message != nullptr && each.message->is_link_down && each.at_start == each.count)
+      each.message = &kLinkStarts;
+  for (Found& each : found_)
     if (each.message != nullptr && each.message->is_link_down)
       if (find_where(found_, [&](const Found& other) { return is_reset_of(other, each); }) != nullptr)
         each.message = &kResetByHost;
+  fold_lost_by_nic();
   fold_consequences();
   fold_components();
   fold_wrapped();
@@ -378,6 +423,26 @@ void Log::finish() {
   std::erase_if(found_, [](const Found& each) { return each.count == 0; });
   if (found_.empty() && !trim(only_line.text).empty()) judge_unknown(only_line);
   sort_by_cause();
+}
+
+// Right after a NIC has failed, its link is no cable's fault, and lost connections of its host are no peer's. A line of
+// another device, or of another host, is none of them.
+void Log::fold_lost_by_nic() {
+  for (Found& each : found_) {
+    if (each.message == nullptr || each.message->is_nic_failure) continue;
+    const bool is_link = each.message->is_link_down;
+    const FaultLocation cause = cause_of(each);
+    const bool is_path = cause == FaultLocation::peer || cause == FaultLocation::network;
+    if (!is_link && (!is_path || names_a_device(each))) continue;
+    Found* nic = find_where(found_, [&](const Found& other) {
+      if (other.message == nullptr || !other.message->is_nic_failure) return false;
+      if (other.first >= each.first || each.first - other.first > kSameEvent) return false;
+      return is_link ? names_a_device(each) && !names_another(each, other) : same_names(each.hosts, other.hosts);
+    });
+    if (nic == nullptr) continue;
+    show_with(*nic, each);
+    nic->consequences.back().may_be_own = !is_link;
+  }
 }
 
 // A consequence is shown with its cause.

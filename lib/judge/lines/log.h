@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ struct Consequence {
   std::string line;             // the first
   size_t first = 0, count = 0;  // number of the first line; number of lines
   std::vector<Counted> codes, peers;
+  bool may_be_own = false;  // it was printed after the cause, and names no device: another cause is possible
 };
 
 // Another message of the same component.
@@ -44,6 +46,7 @@ struct Found {
   std::optional<int64_t> time;
   size_t first = 0, count = 0;  // number of the first line; number of lines
   std::vector<Counted> codes, peers, elsewhere, devices_elsewhere, pci, hosts, processes;
+  size_t at_start = 0;           // of a link that went down: lines before it first came up, and it did
   std::optional<bool> is_fatal;  // Codes::is_fatal of `line`
   std::string vendor_error;      // the first of `codes` that is one of a work completion; empty: none
   std::vector<Consequence> consequences;
@@ -89,10 +92,17 @@ class Log {
     LineLevel level = LineLevel::none;
   };
 
+  // A NIC whose driver has made its netdev, and whose link has not been up since: the finding of its lines "link down".
+  struct Starting {
+    size_t found = std::string::npos, lines = 0;
+  };
+
   static bool has_problem_mark(const Line& line);
   void take(Line line);
+  void note_start(const LogLine& line);
   void add_unknown(const Line& line, Found found);
   // The steps of finish(), in their order.
+  void fold_lost_by_nic();
   void fold_consequences();
   void fold_components();
   void fold_wrapped();
@@ -111,7 +121,8 @@ class Log {
   std::vector<Found> found_;
   std::vector<std::string> shapes_;        // of the unknown lines
   std::vector<size_t> near_;               // unknown lines that are shown if a known one follows within kNear lines
-  size_t last_found_ = std::string::npos;  // index of the finding of last_error_; npos: none
+  size_t last_found_ = std::string::npos;     // index of the finding of last_error_; npos: none
+  std::map<std::string, Starting> starting_;  // by PCI address
   size_t lines_ = 0, known_ = 0, cut_ = 0, last_known_ = 0;
 };
 

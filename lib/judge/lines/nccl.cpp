@@ -210,6 +210,29 @@ constexpr LineMessage kNcclRows[] = {
      "The peer does not listen yet, or did not answer in time, and NCCL tries again. Harmless at the start of a job; "
      "if it goes on until NCCL gives up, a line with \"exceeded\" follows.",
      "grep -h 'exceeded' LOG-OF-EVERY-RANK | head", kNcclSocket},
+    // Debian's installer gives the name of a host this loopback address: no other host has it.
+    {"torch-loopback", host,
+     "onnect to*127.0.1.1|onnect*remote=[127.0.1.1]|127.0.1.1*onnection refused|127.0.1.1*onnection timed out",
+     "The process connects to 127.0.1.1, a loopback address: the name of the other host, or of this one, resolves to "
+     "it "
+     "on the host that published it. The processes of other hosts reach themselves and not the peer. Give the name its "
+     "address in the network (/etc/hosts, DNS), or name the interface (NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME) or the "
+     "address itself (MASTER_ADDR). RDMA is not used for this.",
+     "getent hosts $(hostname); grep 127.0.1.1 /etc/hosts; env | grep -E 'SOCKET_IFNAME|MASTER_ADDR'",
+     "PyTorch torch/csrc/distributed/c10d, Gloo, NCCL src/misc/socket.cc"},
+    // A name that is a number, as of node "05", is an address to getaddrinfo(): 0.0.0.5.
+    {"torch-numeric-name", host,
+     "client socket has failed to connect to 0.0.|client socket has failed to connect to [0.0.|trying to connect to "
+     "(0.0.|failed to connect/validate to host 0.0.",
+     "The address 0.0.x.x belongs to no host: the name of the node is a number (05 is taken for 0.0.0.5), or the "
+     "address is 0.0.0.0, at which only a server listens. The store of torchrun cannot be reached. Give the node a "
+     "name that is not a number, or set MASTER_ADDR, or --rdzv-endpoint and --local-addr, to an IP address of the node "
+     "of rank 0.",
+     "hostname; env | grep MASTER_ADDR; getent hosts $(hostname)", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
+    {"torch-store", peer, "client socket has timed out after|client socket has failed to connect to",
+     "The process did not reach the first rank over TCP (MASTER_ADDR, MASTER_PORT): that rank does not run, its name "
+     "resolves to another address, or a firewall blocks the port. RDMA is not used for this.",
+     "ping -c 3 {peer}", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
     {"nccl-refused", peer, "ocket*onnect*Connection refused|onnect to*<*failed : Connection refused",
      "The peer does not listen: its process is not running, or a firewall rejects the connection.", "ping -c 3 {peer}",
      kNcclSocket},
@@ -299,19 +322,6 @@ constexpr LineMessage kNcclRows[] = {
      "PyTorch's own watchdog hangs in a call of CUDA or NCCL: a GPU or its driver hangs, or another thread holds a "
      "lock. Look for errors of the GPU first; this line says nothing about the network.",
      "journalctl -k -g 'NVRM|amdgpu|blocked for more'", "PyTorch ProcessGroupNCCL.cpp"},
-    // A name that is a number, as of node "05", is an address to getaddrinfo(): 0.0.0.5.
-    {"torch-numeric-name", host,
-     "client socket has failed to connect to 0.0.|client socket has failed to connect to [0.0.|trying to connect to "
-     "(0.0.|failed to connect/validate to host 0.0.",
-     "The address 0.0.x.x belongs to no host: the name of the node is a number (05 is taken for 0.0.0.5), or the "
-     "address is 0.0.0.0, at which only a server listens. The store of torchrun cannot be reached. Give the node a "
-     "name that is not a number, or set MASTER_ADDR, or --rdzv-endpoint and --local-addr, to an IP address of the node "
-     "of rank 0.",
-     "hostname; env | grep MASTER_ADDR; getent hosts $(hostname)", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
-    {"torch-store", peer, "client socket has timed out after|client socket has failed to connect to",
-     "The process did not reach the first rank over TCP (MASTER_ADDR, MASTER_PORT): that rank does not run, its name "
-     "resolves to another address, or a firewall blocks the port. RDMA is not used for this.",
-     "ping -c 3 {peer}", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
     {"torch-store-closed",
      peer,
      "TCPStore*recvValue*failed on SocketImpl|TCPStore*sendBytes failed on SocketImpl|SocketImpl(*failed to recv, got "

@@ -296,6 +296,17 @@ constexpr LineMessage kRows[] = {
      "mostly after a link or switch was lost or while OpenSM calculates it again. The path between two nodes does not "
      "exist until then. Look at the links of this switch, and whether OpenSM ends its sweep (SUBNET UP).",
      "iblinkinfo; ibroute LID; grep -E 'SUBNET UP|ERR' /var/log/opensm.log", "OpenSM opensm/osm_sa_path_record.c"},
+    {"opensm-link-trap",
+     cable,
+     "Local Link integrity threshold reached|Excessive Buffer Overrun Threshold reached|Flow Control Update watchdog "
+     "timer expired",
+     {"A port of the InfiniBand subnet reported to the subnet manager that its link is bad: errors of the link itself, "
+      "packets beyond its receive buffer, or no flow control packets from the other end. The line names the LID of "
+      "the switch or host that reports it, and the port there. See whether its counters still rise",
+      {Work::at_link, ", then reseat or replace the cable of this port"},
+      "."},
+     "ibqueryerrors; iblinkinfo; smpquery nodedesc LID",
+     "OpenSM opensm/osm_trap_rcv.c"},
     {"opensm-sa-request", software,
      ": ERR 1B|: ERR 1F|: ERR 4B0|validate_more_comp_fields|validate_port_caps|validate_other_comp_fields|mcmr_rcv_*: "
      "ERR|pr_rcv_*: ERR|__osm_mcmr|sending IB_SA_MAD_STATUS|Provided Join State|osm_mcmr_rcv_join*|cannot join port",
@@ -547,6 +558,12 @@ constexpr LineMessage kRows[] = {
       {Work::at_link, "Reseat the cable or try another one."}},
      "ibstat; sminfo; fabric-agentctl status",
      "OpenSM opensm/osm_state_mgr.c"},
+    {"k8s-probe", software, "prober.go:*\"Probe errored\"|prober.go:*\"Probe failed\"",
+     "The kubelet asked a container whether it works (startup, readiness, liveness), and it did not, or it had ended: "
+     "the line names the pod. A pod that is not ready gets no requests; one that is not alive is restarted. Its own "
+     "log "
+     "has the reason.",
+     "kubectl describe pod POD; kubectl logs POD --previous", "Kubernetes pkg/kubelet/prober"},
     {"k8s-topology", host,
      "cannot be allocated with Topology locality|cannot be allocated with Topology "
      "Locality|TopologyAffinityError|Topology Affinity Error",

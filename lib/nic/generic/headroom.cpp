@@ -58,7 +58,7 @@ std::string objection(const BufferUse& use, const Buffers& sizes) {
   for (size_t b = 0; b < sizes.bytes.size(); ++b)
     if (lossless.has(static_cast<int>(b)) && sizes.bytes[b] < least)
       return "buffer " + std::to_string(b) + " needs " + std::to_string(least) + " bytes for " + text(use.link) + "; " +
-             std::to_string(sizes.bytes[b]) + " are too few";
+             std::to_string(sizes.bytes[b]) + " are too few (buffer_size = \"auto\" in the policy gives it enough)";
   for (size_t prio = 0; prio < use.prio2buffer.size(); ++prio)
     if (sizes.bytes[use.prio2buffer[prio] & 7] == 0)
       return "priority " + std::to_string(prio) + " maps to buffer " + std::to_string(use.prio2buffer[prio] & 7) +

@@ -794,6 +794,90 @@ TEST(Check, SpeedAndFecAreComparedBeforeTheCableIsReplaced) {
   EXPECT_LT(remedy.find("ethtool --show-fec ens0"), remedy.find("eplace the cable")) << remedy;
 }
 
+// Its agent runs, and a restart would not change the file: this program is the older one.
+TEST(Check, AStateOfANewerReleaseIsReadByItsOwnProgram) {
+  Healthy node;
+  node.now.agent.reset();
+  node.now.agent_unread = "/run/fabric-agent/state.json: no";
+  const auto fix = [&](bool is_captured) {
+    View view = node.view();
+    view.is_captured = is_captured;
+    return complaints_of(view, {"agent"}).at(0).remedy;
+  };
+  EXPECT_EQ(fix(false), "systemctl restart fabric-agent");
+  node.now.agent_is_newer = true;
+  EXPECT_TRUE(fix(false).starts_with("Use the fabric-agentctl of the release that wrote the file.")) << fix(false);
+  EXPECT_EQ(fix(true), "Use the fabric-agentctl of the release that wrote the file.");
+}
+
+// An inventory that a newer release wrote is not replaced.
+TEST(Check, AnInventoryOfANewerReleaseIsNotAccepted) {
+  Healthy node;
+  node.now.inventory_unread = "/var/lib/fabric-agent/inventory.json: no";
+  const auto fix = [&] { return complaints_of(node.view(), {"inventory"}).at(0).remedy; };
+  EXPECT_EQ(fix(), "fabric-agentctl inventory accept");
+  node.now.inventory_is_newer = true;
+  EXPECT_FALSE(has(fix(), "accept")) << fix();
+}
+
+// Its ports carry the bond's packets, and nothing sets them up.
+TEST(Check, AMemberOfABondWithoutTheEntryOfTheOtherIsAFinding) {
+  Healthy node;
+  for (const size_t at : {0, 1}) {
+    node.now.ports[at].role = PortRole::bond_member;
+    node.now.ports[at].bond = "bond0";
+  }
+  const auto managed = [&] { return said(node.view(), {"managed"}); };
+  node.policy.ports[0].match.netdev = {"ens0", "ens2"};
+  EXPECT_EQ(managed(), "managed " + node.now.ports[1].id() + " warning: unmanaged: no [[port]] entry matches\n");
+  node.now.ports[1].bond = "bond1";
+  EXPECT_EQ(managed(), "") << "another bond";
+  node.now.ports[1].bond = "bond0";
+  node.policy.ports[0].match.netdev = {"ens2"};
+  EXPECT_EQ(managed(), "") << "no member is managed";
+  node.policy.ports[0].match.netdev = {"ens*"};
+  EXPECT_EQ(managed(), "");
+  node.policy.ports[0].match = {.netdev = {"ens0"}};
+  node.policy.ports[0].want = {};
+  EXPECT_EQ(managed(), "") << "an entry without settings leaves its ports unmanaged";
+}
+
+// A configuration that is there is not written anew.
+TEST(Check, WithoutAValidPolicyTheFixIsThatOfItsFile) {
+  Healthy node;
+  View view = node.view();
+  view.policy = nullptr;
+  const auto fix = [&] { return complaints_of(view, {"pfc"}).at(0).remedy; };
+  view.no_policy = error(ENOENT, "fabric-agent.toml: cannot read the configuration");
+  EXPECT_TRUE(fix().starts_with("Write /etc/fabric-agent/fabric-agent.toml")) << fix();
+  view.no_policy = error(0, "conf.d/50-site.toml:1:1: no key: the file is empty or truncated");
+  EXPECT_TRUE(fix().starts_with("Correct the errors")) << fix();
+  view.no_policy = error(EACCES, "fabric-agent.toml: cannot read the configuration");
+  EXPECT_TRUE(has(fix(), "as root")) << fix();
+}
+
+// NVIDIA Grace: each GPU and each NIC is below a host bridge of its own.
+TEST(Check, AnEntryForARoleThatNoPortCanHaveIsAFinding) {
+  Healthy node;
+  const auto managed = [&] { return said(node.view(), {"managed"}); };
+  node.policy.ports[0].match.role = {"compute"};
+  for (Port& port : node.now.ports) port.place = PortPlace::host;
+  EXPECT_EQ(managed(), "managed host warning: 0 of 4 ports managed\n");
+  EXPECT_TRUE(has(complaints_of(node.view(), {"managed"}).at(0).remedy, "pci_id"));
+
+  node.now.ports[3].carrier = false;
+  EXPECT_EQ(managed(), "") << "fewer links than GPUs: the front end, perhaps";
+  node.now.ports[3].carrier = true;
+  node.now.ports[3].place = PortPlace::compute;
+  EXPECT_EQ(managed(), "") << "the role distinguishes the ports here";
+  node.now.ports[3].place = PortPlace::host;
+  node.policy.ports[0].match.driver = {"bnxt_en"};
+  EXPECT_EQ(managed(), "") << "an entry for other machines";
+  node.policy.ports[0].match = {.role = {"compute"}};
+  node.policy.ports.push_back({.name = "rest"});
+  EXPECT_EQ(managed(), "") << "managed by another entry";
+}
+
 TEST(Check, WithoutAPolicyForPortsTheAgentIsNotMissed) {
   Healthy node;
   node.now.agent.reset();

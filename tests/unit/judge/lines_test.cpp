@@ -1754,6 +1754,7 @@ TEST(LogComponents, ColumnsFitTheirRows) {
     EXPECT_TRUE(each.is_component() || each.kind == Printer::other) << each.id;
     EXPECT_TRUE(has_any(each.kind, Printer::nic_driver) || !has_any(each.kind, Printer::driver_rest)) << each.id;
     EXPECT_FALSE(each.is_component() && (each.is_link_down || !each.resets_netdev_after.empty())) << each.id;
+    EXPECT_FALSE(each.is_nic_failure && (each.is_component() || each.cause != FaultLocation::host)) << each.id;
     // Its patterns require the text that its netdev follows.
     EXPECT_TRUE(has(each.patterns, each.resets_netdev_after)) << each.id;
   }
@@ -1770,6 +1771,50 @@ TEST(LogLines, ALinkThatItsOwnHostResetIsNotACable) {
             "bond-link-down");
   EXPECT_EQ(cause_in("[1.0] bond1: (slave ens7f0): link status definitely down, disabling slave\n" + reset),
             "bond-link-down");
+}
+
+// A driver says "link down" before the link is up for the first time.
+TEST(LogOfManyLines, ALinkThatWasNotUpYetIsNoFault) {
+  const auto line = [](const std::string& text, const std::string& pci = "0000:9d:00.0") {
+    return "[6.1] mlx5_core " + pci + " ens1np0: " + text + "\n";
+  };
+  const auto id = [](const std::string& text) { return found_in(text).at(0).message->id; };
+  const std::string start = line("renamed from eth0"), down = line("Link down"), up = line("Link up");
+  EXPECT_EQ(id(start + down + up), "link-starts");
+  EXPECT_EQ(found_in(start + down + up).at(0).message->cause, FaultLocation::none);
+  EXPECT_EQ(id(start + down + down + up), "link-starts");
+  EXPECT_EQ(id(start + down), "link-down") << "it never came up";
+  EXPECT_EQ(id(start + down + up + down), "link-down") << "it was up, and went down";
+  EXPECT_EQ(id(down + up), "link-down") << "no start of the driver in the log";
+  EXPECT_EQ(id(start + down + line("Link up", "0000:9d:00.1")), "link-down") << "the link of another function";
+  const std::string other = line("renamed from eth1", "0000:9e:00.0") + line("Link down", "0000:9e:00.0");
+  EXPECT_EQ(id(start + down + up + other), "link-down") << "one of two came up";
+}
+
+// The firmware of a NIC fails: its link, and the storage that the host reaches through it, are gone for a moment.
+TEST(LogOfManyLines, WhatAFailedNicTakesDownIsShownWithIt) {
+  const std::string reset =
+      "[520.5] bnxt_en 0000:99:00.0 gpu5_eth: Fatal firmware reset event, data1: 0x1, data2: 0x0\n";
+  const auto down = [](const std::string& pci) { return "[527.1] bnxt_en " + pci + " eth5: NIC Link is Down\n"; };
+  const auto ids = [](const std::string& text) {
+    std::string out;
+    for (const Found& each : found_in(text)) {
+      out += std::string(each.message->id) + " ";
+      for (const Consequence& lost : each.consequences)
+        out.append(lost.may_be_own ? "? " : "> ").append(lost.message->id).append(" ");
+    }
+    return out;
+  };
+  EXPECT_EQ(ids(reset + down("0000:99:00.0")), "bnxt-firmware-fatal > link-down ");
+  EXPECT_EQ(ids(reset + down("0000:9a:00.0")), "bnxt-firmware-fatal link-down ") << "another NIC";
+  EXPECT_EQ(ids(down("0000:99:00.0") + reset), "link-down bnxt-firmware-fatal ") << "before it";
+  const std::string nvme = "nvme nvme3: starting error recovery\n";
+  EXPECT_EQ(ids(reset + nvme), "bnxt-firmware-fatal ? nvmf-rdma ");
+  EXPECT_EQ(ids(nvme + reset), "nvmf-rdma bnxt-firmware-fatal ");
+  const std::string at_a = "Nov 28 03:14:09 node-a kernel: ", at_b = "Nov 28 03:14:10 node-b kernel: ";
+  EXPECT_EQ(ids(at_a + reset + at_a + nvme), "bnxt-firmware-fatal ? nvmf-rdma ");
+  EXPECT_EQ(ids(at_a + reset + at_b + nvme), "bnxt-firmware-fatal nvmf-rdma ") << "of another host";
+  EXPECT_EQ(ids(reset + std::string(31, '\n') + nvme), "bnxt-firmware-fatal nvmf-rdma ") << "long after it";
 }
 
 // A second fault is a finding of its own, also right after a known one.

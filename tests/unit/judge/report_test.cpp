@@ -779,6 +779,13 @@ TEST(Unseen, TrafficClassFollowsFromThePolicyElseFromThePort) {
   EXPECT_TRUE(has(text(), "NCCL_IB_TC=42 ")) << text();
   port.qos.trust = Trust::pcp;
   EXPECT_TRUE(has(text(), "NCCL_IB_SL")) << text();
+  EXPECT_TRUE(has(text(), "no GID of a VLAN") && has(text(), "trust = \"dscp\""))
+      << "a service level alone: " << text();
+  // With a VLAN, and where the GIDs do not show the tags, the service level is enough.
+  port.gids.push_back({5, "0000:0000:0000:0000:0000:ffff:0a02:0001", "RoCE v2", "ens0.300", true});
+  EXPECT_FALSE(has(text(), "VLAN:")) << text();
+  port.gids.clear();
+  EXPECT_FALSE(has(text(), "no GID of a VLAN")) << text();
 }
 
 // -- Fixes

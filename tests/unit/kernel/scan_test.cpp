@@ -89,6 +89,31 @@ TEST(Infiniband, PartitionKeysArePartOfTheNetwork) {
   EXPECT_EQ(test::code_of(infiniband::pkeys(tree.root(), "mlx5_0", 1)), EINVAL) << "unreadable is not empty";
 }
 
+// cp -r of /sys without the option for links: not a machine without NICs.
+TEST(Scan, ATreeWithoutItsLinksIsTold) {
+  test::Tree tree;
+  Kernel kernel = std::move(open_kernel(tree.path())).value();
+  EXPECT_EQ(scan(kernel, {}).rdma_unread, "") << "no PCI device";
+  tree.file("sys/devices/pci0000:10/0000:10:01.0/vendor", "0x15b3\n");
+  EXPECT_TRUE(has(scan(kernel, {}).rdma_unread, "without its symbolic links"));
+  tree.folder("sys/bus/pci/devices/0000:10:01.0");
+  EXPECT_EQ(scan(kernel, {}).rdma_unread, "") << "a machine without RDMA";
+}
+
+TEST(Scan, FilesOfANewerReleaseAreTold) {
+  test::Tree tree;
+  Kernel kernel = std::move(open_kernel(tree.path())).value();
+  for (const bool is_newer : {false, true}) {
+    const std::string text = is_newer ? R"({"format": 7, "node": []})" : R"({"format": )";
+    for (const char* file : {"run/fabric-agent/state.json", "var/lib/fabric-agent/inventory.json"})
+      tree.file(file, text);
+    const Node node = scan(kernel, {.topology = true});
+    EXPECT_FALSE(node.agent_unread.empty() || node.inventory_unread.empty());
+    EXPECT_EQ(node.agent_is_newer, is_newer) << node.agent_unread;
+    EXPECT_EQ(node.inventory_is_newer, is_newer) << node.inventory_unread;
+  }
+}
+
 TEST(Infiniband, LidsArePartOfTheNetwork) {
   test::Tree tree;
   const auto lid = [&](const std::string& device, const std::string& own, const std::string& manager) {

@@ -434,7 +434,9 @@ TEST(Objection, NamesTheBufferAndWhatItNeeds) {
   const BufferUse roce = use(400'000, 524'032);
   EXPECT_EQ(objection(roce, {.bytes = {100'000, 180'586}}), "");
   EXPECT_EQ(objection(roce, {.bytes = {100'000, 180'585}}),
-            "buffer 1 needs 180586 bytes for 400000 Mb/s, 30 m, MTU 9000; 180585 are too few");
+            "buffer 1 needs 180586 bytes for 400000 Mb/s, 30 m, MTU 9000; 180585 are too few (buffer_size = \"auto\" "
+            "in the policy "
+            "gives it enough)");
   EXPECT_TRUE(has(objection(use(0, {}), {.bytes = {100'000, 30'000}}), "down"));
 }
 

@@ -148,6 +148,28 @@ TEST(PolicyFor, WithoutASpeedWhatAsksForOneIsUndecided) {
   EXPECT_EQ(entry_of(policy, port), "rest") << "no speed would make it the first one's";
 }
 
+TEST(PolicyFor, ThatTheRoleAloneDiffersIsSaid) {
+  Policy policy{.ports = {{.name = "gpus", .match = {.driver = {"mlx5_core"}, .role = {"compute"}}}}};
+  Port port = roce_port();
+  EXPECT_EQ(why_unmanaged(policy, port), "no [[port]] entry matches") << "the topology was not read";
+  port.place = PortPlace::host;
+  EXPECT_EQ(why_unmanaged(policy, port),
+            "no [[port]] entry matches: \"gpus\" is for the role compute, and this port has the role host");
+  ASSERT_NE(entry_but_for_role(policy, port), nullptr);
+  port.kernel_driver = port.driver = "bnxt_en";
+  EXPECT_EQ(why_unmanaged(policy, port), "no [[port]] entry matches");
+  port.kernel_driver = "mlx5_core";
+  policy.ports.emplace_back().name = "rest";
+  EXPECT_EQ(entry_but_for_role(policy, port), nullptr) << "managed by another one";
+}
+
+TEST(PolicyFor, APortThatIsNoEthernetPortHasNoPhysicalFunctionToSet) {
+  Port port{.rdma = "rdmap19s0", .pci = "0000:13:00.0", .role = PortRole::guest_function, .kernel_driver = "efa"};
+  EXPECT_EQ(why_unmanaged({}, port), "no Ethernet port (efa), it has none of these settings");
+  port.kernel_driver = "mlx5_core";
+  EXPECT_TRUE(test::has(why_unmanaged({}, port), "physical function"));
+}
+
 TEST(PolicyFor, PortsWhoseSettingsAreNotTheirOwnAreLeftAlone) {
   Port infiniband = roce_port(), function = roce_port(), bare = roce_port();
   infiniband.link_layer = LinkLayer::infiniband;
