@@ -276,7 +276,7 @@ TEST(Families, ThePolicyOfTheAgentAndWhatItHasNotApplied) {
   set("host", "net.ipv4.tcp_ecn", Outcome::applied, "");
   set("host", "vm.x", std::nullopt, "");
   const auto shown = [&] {
-    Series out = series_of([&](FamilySet& set) { add_agent(set, agent); });
+    Series out = series_of([&](FamilySet& families) { add_agent(families, agent); });
     std::erase_if(out, [](const auto& each) {
       return !each.first.starts_with("fabric_policy_") && !each.first.starts_with("fabric_settings_not_applied");
     });
