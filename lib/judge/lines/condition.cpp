@@ -529,7 +529,7 @@ constexpr Condition kConditions[] = {
      "not enough|insufficient memory|insufficient space|insufficient buffer|insufficient credit|limit reached|limit "
      "exceeded|exceeds the limit|exceeds limit|no more memory|no more space|no more resources|no more entries|no more "
      "room|no free|ring is full|"
-     "out of * space|out of * memory|out of * entries|array full|buffer full|queue full|limit * is too small|shared "
+     "out of * space|out of * memory|out of * entries|limit * is too small|shared "
      "memory "
      "limit|resource pressure|memory pressure|oom-kill|oom kill|max_map_count|doca_error_no_memory|doca_error_full",
      {"The message says that a resource of this host is used up or limited: memory, locked memory (ulimit -l), open "
@@ -539,6 +539,14 @@ constexpr Condition kConditions[] = {
      // "failed to allocate the algorithm: -2" (ENOENT) is no lack of resources.
      {.other_errors = "ENOMEM|ENOSPC|EAGAIN|EMFILE|ENFILE|ENOBUFS|EDQUOT|EINVAL|EPERM"},
      Says::used_up},
+
+    {"says-queue-full",
+     software,
+     "array full|buffer full|queue full",
+     {"The message says that a queue or buffer of a program is full: more arrives than it takes out. The program or "
+      "its "
+      "host is too slow or stopped (its CPUs, its other threads), or the queue is too short for the sender. No device "
+      "reports a fault."}},
 
     // An errno of a device, not of a lack of memory.
     {"says-not-made",

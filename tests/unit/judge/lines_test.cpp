@@ -1376,6 +1376,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"acme: tagged traffic is not supported", "says-unsupported"},
       {"acme: no suitable device", "says-absent"},
       {"acme: handshake timed out", "says-timeout"},
+      {"acme: error: eager array full after overflow", "says-queue-full"},
       {"acmed: the clock of node-b is not synchronized with this host", "says-clock"},
       {"acme 0000:18:00.0: Device is ineligible for assignment due to platform RMRR requirement",
        "says-platform-refuses"},
