@@ -409,7 +409,9 @@ constexpr Condition kConditions[] = {
      {"The message says that two parts do not fit each other: kernel module and library, driver and firmware, or the "
       "programs of two hosts. After an update, ",
       {Work::ends_jobs, "reload the driver or reboot"},
-      "; in a container, compare its libraries with the driver of the host; on several hosts, the versions."},
+      "; in a container, compare its libraries with the driver of the host; if a program has another release of a "
+      "library than it was built for, see which file is loaded (ldd, LD_LIBRARY_PATH); on several hosts, the "
+      "versions."},
      false,
      {},
      Says::not_fitting},
@@ -821,11 +823,14 @@ constexpr Condition kConditions[] = {
      host,
      "fw went bad|firmware went bad|hwrm*timeout|hwrm*timed out|firmware*timeout|firmware*timed out|^fw *timeout|admin "
      "queue*timeout|adminq*timeout|"
-     "mailbox*timeout|admin response|tx timestamp|admin queue*timed out",
+     "mailbox*timeout|mailbox*timed out|admin response|tx timestamp|admin queue*timed out",
      {"The message says that a device of this host, or its firmware, did not answer its driver in time. The first such "
       "line of the kernel log, and PCIe errors (AER) before it, are nearest to the cause. ",
       {Work::ends_jobs, "Reset the device or reload its driver; "},
-      "update its firmware if it recurs."}},
+      "update its firmware if it recurs."},
+     false,
+     {},
+     Says::timeout},
 
     {"says-unanswered",
      network,
@@ -938,14 +943,6 @@ constexpr Combination kCombinations[] = {
        "table or a queue of its firmware. Usual causes: an error or a reset before it, resources that are used up, or "
        "a firmware that does not fit the driver. The port or the feature does not start. The first line of this NIC in "
        "the kernel log is nearest to the cause."}}},
-    {Says::not_fitting,
-     Printer::library,
-     {"library-says-not-fitting",
-      software,
-      "",
-      {"The message says that the process has another release of a library than it was built for, or than the other "
-       "processes have: one of the image, the Python environment or a module, and one of the host. Look which file is "
-       "loaded (ldd, LD_LIBRARY_PATH, /proc/PID/maps); keep one."}}},
     {Says::used_up,
      Printer::dpdk,
      {"dpdk-says-used-up",

@@ -18,7 +18,7 @@ const std::set<std::string> kAgentFolders{"agentd", "exporter", "ctl"};
 // Headers of a library -> the files that may include them.
 struct Library {
   std::regex header, allowed;
-  Library(const char* header, const char* allowed) : header(header), allowed(allowed) {}
+  Library(const char* of, const char* users) : header(of), allowed(users) {}
 };
 const std::vector<Library> kLibraries{
     {"toml\\+\\+/.*", "lib/policy/.*"},
