@@ -136,9 +136,10 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
   const bool is_here = found.hosts.empty() || std::ranges::any_of(found.hosts, [&](const Counted& host) {
                          return short_name(host.text) == own;
                        });
-  // A device that is not on this machine: the line is another machine's.
-  const bool is_other =
-      std::ranges::any_of(found.pci, [&](const Counted& each) { return !contains(state.pci, each.text); });
+  // If no device of the line is on this machine, the line is another machine's.
+  const bool is_other = !found.pci.empty() && std::ranges::none_of(found.pci, [&](const Counted& each) {
+    return contains(state.pci, each.text);
+  });
   const bool is_guests = !state.hypervisor.empty() && is_here && found.elsewhere.empty() && !is_other;
   const auto adapted = [&](const FixRow& meaning) {
     Fix fix = meaning;
@@ -165,7 +166,7 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
   return with_printer(std::move(text));
 }
 
-// What the line itself advises, if no rule knows the message: it says more than the usual causes of its component.
+// The line's own advice, if no rule knows the message: it says more than the usual causes of its component.
 std::string_view own_advice(const Found& found) {
   if (found.message != nullptr && !found.message->is_component()) return {};
   return lines::advice_in(found.line);

@@ -26,13 +26,13 @@ constexpr std::string_view kBegins[] = {
 constexpr std::string_view kQuestions =
     "^is *|^are *|^does *|^do *|^did *|^has *|^have *|^was *|^were *|^wrong *|^missing *";
 
-struct Part {
+struct Span {
   size_t begin = 0, end = 0;
 };
 
 // Sentences and clauses: a point, a comma or the like before a blank ends one.
-std::vector<Part> clauses_of(std::string_view line) {
-  std::vector<Part> out;
+std::vector<Span> clauses_of(std::string_view line) {
+  std::vector<Span> out;
   size_t begin = 0;
   for (size_t at = 0; at < line.size(); ++at) {
     const bool is_end = std::string_view(".;!?,:-").find(line[at]) != std::string_view::npos &&
@@ -56,9 +56,9 @@ bool is_advice(std::string_view clause) {
 }
 
 // Advice ends with its sentence; in brackets it may have points of its own.
-std::vector<Part> advices_of(std::string_view line) {
-  std::vector<Part> out;
-  const std::vector<Part> clauses = clauses_of(line);
+std::vector<Span> advices_of(std::string_view line) {
+  std::vector<Span> out;
+  const std::vector<Span> clauses = clauses_of(line);
   for (size_t at = 0; at < clauses.size(); ++at) {
     const auto text = [&](size_t index) {
       return line.substr(clauses[index].begin, clauses[index].end - clauses[index].begin);
@@ -78,7 +78,7 @@ std::vector<Part> advices_of(std::string_view line) {
 
 std::string_view advice_in(std::string_view line) {
   constexpr size_t kMost = 300, kShortest = 12;
-  for (const Part& part : advices_of(line)) {
+  for (const Span& part : advices_of(line)) {
     const std::string_view text = trim(line.substr(part.begin, std::min(part.end - part.begin, kMost)));
     if (text.size() >= kShortest && words(text).size() > 2) return text;
   }
@@ -87,7 +87,7 @@ std::string_view advice_in(std::string_view line) {
 
 std::string without_advice(std::string_view line) {
   std::string out(line);
-  for (const Part& part : advices_of(line))
+  for (const Span& part : advices_of(line))
     std::fill(out.begin() + static_cast<std::ptrdiff_t>(part.begin),
               out.begin() + static_cast<std::ptrdiff_t>(part.end), ' ');
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a line itself advises, or names as the likely cause. Its words describe what ought to be, not what is: "Check
+// Advice in a line, or the likely cause that it names. Its words describe what ought to be, not what is: "Check
 // that the server started successfully" reports no success.
 #pragma once
 

@@ -690,6 +690,9 @@ TEST(ExplainLine, OfAGuestNeedsNoHands) {
   }
   // The lines are from another machine, or from an unknown one.
   EXPECT_TRUE(has(meaning(tree, {"Nov 26 10:00:00 node8 kernel: " + line}), "Reseat"));
+  EXPECT_TRUE(
+      has(meaning(tree, {"pcieport 0000:f0:01.0: AER: Corrected error message received from 0000:f1:00.0"}), "Reseat"))
+      << "no device of this machine";
   tree.file("log", line + "\n");
   EXPECT_TRUE(has(meaning(tree, {"--log", tree.path() + "/log"}), "Reseat"));
 }
@@ -741,7 +744,7 @@ TEST(ExplainLine, AnArgumentOfSeveralLinesIsReadLineByLine) {
   EXPECT_TRUE(has(ran_on(tree, {"explain", "acme: step 1\nacme: step 2"}).text, "and none is marked as an error"));
 }
 
-// What an unknown line itself advises is shown.
+// The advice in an unknown line is shown.
 TEST(ExplainLine, ItsOwnAdvice) {
   Captured tree;
   const std::string line = "acme: cannot map 8 segments. You may need to raise ACME_SEGMENTS.";

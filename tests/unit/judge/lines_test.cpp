@@ -1552,7 +1552,7 @@ TEST(LineSeverity, FollowsTheMarkAndTheWords) {
   for (const auto& [line, severity] : kLines) EXPECT_EQ(read_line(line).severity, severity) << line;
 }
 
-// What a line advises is not what it reports: neither a success nor a step.
+// Advice in a line is not what it reports: neither a success nor a step.
 TEST(LineAdvice, IsFoundAndIsNoStatement) {
   constexpr std::pair<std::string_view, std::string_view> kLines[] = {
       {"acme: no device found. Are RDMA modules loaded?", "Are RDMA modules loaded?"},
