@@ -1003,11 +1003,12 @@ TEST(Check, TwoModelsOfOneDriverAreNoTwins) {
 
 // RoCE drivers report the physical state Disabled for every port without a link.
 TEST(Check, TheRemedyOfAPortWithoutALinkFollowsItsReason) {
-  const auto remedy = [](const char* reason, LinkLayer layer) {
+  const auto remedy = [](const char* reason, LinkLayer layer, const char* detail = "") {
     Healthy node;
     down(node, 0, 3);
+    node.now.ports[0].carrier = false;
     node.now.ports[0].link_layer = layer;
-    node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason};
+    node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = detail};
     const auto found = complaints_of(node.view(), {"port-state"});
     return found.size() == 1 ? found[0].remedy : describe(found);
   };
@@ -1028,7 +1029,8 @@ TEST(Check, TheRemedyOfAPortWithoutALinkFollowsItsReason) {
   for (const char* reason : {"", "No cable"})
     EXPECT_TRUE(has(remedy(reason, LinkLayer::ethernet), "cable and switch port"))
         << remedy(reason, LinkLayer::ethernet);
-  for (const char* reason : {"No cable", "Cable issue", "EEPROM issue", "Power budget exceeded", "Overheat"})
+  for (const char* reason : {"No cable", "Cable issue", "EEPROM issue", "Power budget exceeded", "Overheat", "Module",
+                             "Calibration failure", "Bad signal integrity"})
     EXPECT_FALSE(has(remedy(reason, LinkLayer::ethernet), "Enable the switch port")) << reason;
   for (const auto& [reason, step] : {std::pair{"BMC request down", "in the settings of the BMC"},
                                      {"No cable", "Plug in or reseat"},
@@ -1038,8 +1040,15 @@ TEST(Check, TheRemedyOfAPortWithoutALinkFollowsItsReason) {
                                      {"Overheat", "airflow"},
                                      {"OTP speed violation", "a lower speed on the switch port"},
                                      {"Link training failure", "the same speed and FEC on ens0"},
-                                     {"Logical mismatch", "the same speed and FEC on ens0"}})
+                                     {"Logical mismatch", "the same speed and FEC on ens0"},
+                                     {"Module", "Reseat the module of ens0"},  // bnxt_get_link_ext_state(): a fault
+                                     {"Calibration failure", "Reseat the cable or module of ens0"},
+                                     {"Bad signal integrity", "the modules of both ends"}})
     EXPECT_TRUE(has(remedy(reason, LinkLayer::ethernet), step)) << remedy(reason, LinkLayer::ethernet);
+  EXPECT_TRUE(has(remedy("Link training failure", LinkLayer::ethernet, "Remote side is not ready yet"),
+                  "the receive power of the switch port"))
+      << "a remote fault is no difference of speed or FEC";
+  EXPECT_TRUE(has(remedy("Bad signal integrity", LinkLayer::ethernet, "Unsupported rate"), "the same speed and FEC"));
 }
 
 // Light on other lanes shows that the switch port is on.

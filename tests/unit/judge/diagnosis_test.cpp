@@ -709,6 +709,16 @@ TEST(DiagnosisBounds, ADisabledPortThatNeverHadALinkMayHaveNoCable) {
   EXPECT_TRUE(has(text(never), "cable")) << text(never);
 }
 
+// The far end sends, so it is on: this port's own transmitter may be the fault.
+TEST(DiagnosisBounds, ARemoteFaultMayComeFromThisPortsTransmitter) {
+  Healthy node;
+  take_down(node, 3, "Link training failure", "Remote side is not ready yet");
+  const std::vector<Finding> found = ask(node);
+  ASSERT_EQ(rules_of(found), std::set<std::string>{"no-partner"}) << text(found);
+  EXPECT_EQ(found[0].certainty, Certainty::likely);
+  EXPECT_TRUE(has(text(found), "Read the rx power of the module at")) << text(found);
+}
+
 // Its link is up: the cable and the module carry it.
 TEST(DiagnosisBounds, AnInfinibandPortThatIsLogicallyDownHasACable) {
   Healthy node;
