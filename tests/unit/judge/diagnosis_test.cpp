@@ -678,6 +678,21 @@ TEST(DiagnosisBounds, LateReceiversAreNamedBesideLosses) {
   EXPECT_FALSE(has(text(ask(node)), "RNR")) << text(ask(node));
 }
 
+// Selective retransmission sends a lost packet again, and nothing else.
+TEST(DiagnosisBounds, ALossyFabricIsJudgedByTheShareOfItsLosses) {
+  for (const char* counter : {"packet_seq_err", "out_of_sequence"})
+    for (const auto& [lost, status] : {std::pair(50'000, Status::warning), {4'000'000, Status::critical}}) {
+      Healthy node(1);
+      node.policy.ports.front().fabric.kind = FabricKind::lossy;
+      grow(node, Where::ethtool, "tx_vport_rdma_unicast_packets", 10'000'000);
+      grow(node, Where::ethtool, "rx_vport_rdma_unicast_packets", 10'000'000);
+      grow(node, Where::hw, counter, static_cast<uint64_t>(lost));
+      const Findings found = ask(node);
+      ASSERT_EQ(rules_of(found), std::set<std::string>{"loss-in-network"}) << counter << " " << text(found);
+      EXPECT_EQ(found[0].status, status) << counter << " +" << lost;
+    }
+}
+
 // Global pause is not called PFC, and its step is to turn it off.
 TEST(DiagnosisBounds, GlobalPauseWithoutPfcIsTurnedOff) {
   Healthy node(1);
