@@ -281,6 +281,15 @@ namespace {
 // The rules about parts.
 const std::string kPartRules[]{"symmetry", "pairing", "locality", "pcie", "rate"};
 
+// Puts a part that is in another slot now where the inventory has it.
+void restore_place(PciDevice& device, const Built& built) {
+  const PciDevice* place = find_in(built.moved, device.pci);
+  if (place == nullptr) return;
+  device.root = place->root;
+  device.bridges = place->bridges;
+  if (place->numa) device.numa = device.numa_above = place->numa;
+}
+
 // The machine as it was when its inventory was accepted. It has no inventory, so that the rules report the same
 // findings as then.
 Node as_recorded(const View& view) {
@@ -300,11 +309,15 @@ Node as_recorded(const View& view) {
   };
   for (Gpu& gpu : out.topology.gpus) {
     restore_link(gpu);
+    restore_place(gpu, *built);
     const InventoryPart* part = record_of(gpu.pci);
     if (auto* function = find_in(out.platform.functions, gpu.pci); function != nullptr && part != nullptr)
       function->kernel_driver = part->driver;
   }
-  for (Nic& nic : out.topology.nics) restore_link(nic);
+  for (Nic& nic : out.topology.nics) {
+    restore_link(nic);
+    restore_place(nic, *built);
+  }
   for (Port& port : out.ports) {
     const InventoryPart* part = record_of(port.pci);
     if (part == nullptr) continue;
@@ -865,6 +878,44 @@ const Port* port_of(const Node& node, const InventoryChange& change) {
   });
 }
 
+// NICs that are farther from their GPUs than recorded, because one of the two is in another slot. `locality` reports
+// those of a GPU whose equals have theirs nearer.
+void add_moved(const View& view, const Findings& accepted, Findings& found) {
+  const auto built = built_of(view);
+  if (built->moved.empty()) return;
+  const Inventory& inventory = *view.now.inventory;
+  const Topology& topology = view.now.topology;
+  Findings far;
+  find_rule("locality")->ask(view, far);
+  for (Finding& each : far) each.id = "locality";
+  std::erase_if(far, [&](const Finding& each) { return each.status == Status::ok || is_among(accepted, each); });
+  const auto record_of = [&](const PciDevice& device) -> const InventoryPart* {
+    const std::string* recorded = find_in(built->recorded_at, device.pci);
+    return recorded == nullptr ? nullptr : inventory.find(*recorded);
+  };
+  for (const Gpu& gpu : topology.gpus)
+    for (const Nic& nic : topology.nics) {
+      if (!built->moved.contains(gpu.pci) && !built->moved.contains(nic.pci)) continue;
+      const InventoryPart *own = record_of(gpu), *other = record_of(nic);
+      if (own == nullptr || other == nullptr || !contains(own->nics, other->pci)) continue;
+      Gpu gpu_then = gpu;
+      Nic nic_then = nic;
+      restore_place(gpu_then, *built);
+      restore_place(nic_then, *built);
+      const auto was = path_class(gpu_then, nic_then), is = path_class(gpu, nic);
+      if (!was || !is || *is <= *was || contains(far, gpu.name, &Finding::subject)) continue;
+      const bool is_gpu = !built->moved.contains(nic.pci);
+      const std::string &slot = is_gpu ? own->pci : other->pci, part = is_gpu ? gpu.name : name_and_address(nic);
+      found.push_back(
+          bad(Status::warning, nic.name, std::string(to_text(*is)) + " to " + gpu.name,
+              std::string(to_text(*was)) + ", as of " + inventory.taken,
+              part + " is in another slot than recorded (" + slot +
+                  "): the way between the GPU and its NIC is longer, and GPUDirect RDMA slower or not used.",
+              {{Work::in_machine, "Move the card back to its slot. "},
+               "If this is intended: fabric-agentctl inventory accept"}));
+    }
+}
+
 void ask_inventory(const View& view, Findings& findings) {
   const Node& node = view.now;
   if (!node.inventory_unread.empty())
@@ -886,9 +937,12 @@ void ask_inventory(const View& view, Findings& findings) {
     }
   }
   const auto changes = changes_since(inventory, node);
+  const auto built = built_of(view);
+  const auto& moved = built->moved;
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<InventoryChange>> nodes;  // by root bus
   for (const InventoryChange& change : changes)
-    if (change.kind == Kind::numa) nodes[{change.root, change.was, change.is}].push_back(change);
+    if (change.kind == Kind::numa && !moved.contains(change.present))
+      nodes[{change.root, change.was, change.is}].push_back(change);
   for (const InventoryChange& change : changes) {
     std::string subject = change.name;
     const Port* port = change.kind == Kind::rate ? port_of(node, change) : nullptr;
@@ -899,6 +953,7 @@ void ask_inventory(const View& view, Findings& findings) {
     }
     if (!change.is_loss() || contains(others, subject, &Finding::subject)) continue;
     if (change.kind == Kind::rdma && is_given_away(node, change.present)) continue;  // until the guest gives it back
+    if (change.kind == Kind::numa && moved.contains(change.present)) continue;       // the node of its slot
     std::vector<InventoryChange> parts{change};
     if (change.kind == Kind::numa) {
       auto& all = nodes[{change.root, change.was, change.is}];
@@ -909,10 +964,11 @@ void ask_inventory(const View& view, Findings& findings) {
     if (port != nullptr) finding.subject = port->id();
     if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
   }
+  add_moved(view, accepted, found);
   if (found.empty()) {
     std::string observed = "no part is missing";
-    const auto moved = std::ranges::count(changes, Kind::moved, &InventoryChange::kind);
-    if (moved > 0) observed += "; " + std::to_string(moved) + " at other PCI addresses";
+    const auto renumbered = std::ranges::count(changes, Kind::moved, &InventoryChange::kind);
+    if (renumbered > 0) observed += "; " + std::to_string(renumbered) + " at other PCI addresses";
     found.push_back(good("node", std::move(observed), "as of " + inventory.taken));
   }
   findings.insert(findings.end(), found.begin(), found.end());
@@ -925,8 +981,10 @@ constexpr Rule kInventory{
     .group = group::topology,
     .title = "A GPU, NIC or RDMA device is missing since the last good state",
     .meaning =
-        "Compares GPUs and their drivers, NIC functions, RDMA devices, port rates, NUMA nodes and PCIe links with the "
-        "inventory that fabric-agentd records while no recorded part is missing. Missing and degraded parts are "
+        "Compares GPUs and their drivers, NIC functions, RDMA devices, port rates, NUMA nodes, PCIe links and the "
+        "paths "
+        "between GPUs and their NICs with the inventory that fabric-agentd records while no recorded part is missing. "
+        "Missing and degraded parts are "
         "reported with their slot. Parts at other PCI addresses are not missing: an added card or a firmware update "
         "renumbers the buses, and a part is known by its place below the root bus, its UUID or GUID. After "
         "fabric-agentctl inventory accept, what the checks symmetry, pairing, locality, pcie and rate found then is "

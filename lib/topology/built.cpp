@@ -114,6 +114,13 @@ std::vector<size_t> add_recorded(const Inventory& recorded, Built& built) {
       built.lost_since.insert(out[i]);
     }
   }
+  for (const auto& [i, match] : matches) {
+    const InventoryPart& was = recorded.parts[i];
+    const PciDevice& device = was.gpu ? static_cast<const PciDevice&>(whole.gpus[out[i]]) : whole.nics[out[i]];
+    if (was.bridges.empty() || device.bridges.empty()) continue;  // unknown
+    PciDevice place = place_of(was, bridges);
+    if (place.root != device.root || place.bridges != device.bridges) built.moved[device.pci] = std::move(place);
+  }
   for (size_t i = 0; i < recorded.parts.size(); ++i) {
     if (matches.contains(i)) continue;
     const InventoryPart& was = recorded.parts[i];

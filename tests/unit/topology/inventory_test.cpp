@@ -261,6 +261,35 @@ TEST(Inventory, AnAcceptedMachineIsSilent) {
       << test::describe(accepted);
 }
 
+// In a slot of the CPU, or in the place of another GPU's NIC.
+TEST(Inventory, ANicInAnotherSlotIsNamedIfItIsFartherFromItsGpu) {
+  const auto said_of = [](std::initializer_list<size_t> moved, bool accepted, int numa) {
+    Healthy node;
+    node.now.inventory = recorded(node.now);
+    node.now.inventory->accepted = accepted;
+    for (const size_t i : moved) {
+      Nic& nic = node.now.topology.nics[i];
+      const std::string bus = "0000:" + std::string(1, static_cast<char>('a' + i));
+      nic.root = "pci" + bus + "0";
+      nic.bridges = {bus + "0:01.0"};
+      nic.pci = node.now.ports[i].pci = bus + "1:00.0";
+      nic.numa = nic.numa_above = numa;
+    }
+    return test::said(node.view(), {"topology"});
+  };
+  for (const bool accepted : {false, true}) {
+    const std::string one = said_of({0}, accepted, 0);
+    EXPECT_TRUE(has(one, "locality GPU0 warning: NODE to ")) << "accepted " << accepted << ": " << one;
+    EXPECT_FALSE(has(one, "inventory")) << "named once: " << one;
+    const std::string all = said_of({0, 1, 2, 3}, accepted, 0);
+    for (const char* nic : {"0", "1"})
+      EXPECT_TRUE(has(all, "inventory mlx5_" + std::string(nic) + " warning: NODE to GPU" + nic)) << all;
+    const std::string far = said_of({0, 1, 2, 3}, accepted, 1);
+    EXPECT_TRUE(has(far, "SYS to ")) << far;
+    EXPECT_FALSE(has(far, "NUMA node")) << "the node of the slot, not of the firmware: " << far;
+  }
+}
+
 using RecordedInventory = test::OfCorpus;
 // The agent writes it while nothing is missing, and never without a part that was there.
 TEST_F(RecordedInventory, IsOfAGoodStateOnly) {
