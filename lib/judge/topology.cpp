@@ -815,7 +815,7 @@ struct Words {
 };
 constexpr Words kWords[]{
     {Kind::replaced, "model ", "Another device is in this place.", "lspci -nn; "},
-    {Kind::driver, "kernel driver ", "The GPU has lost its kernel driver: no job can use it.",
+    {Kind::driver, "kernel driver ", "The GPU has no kernel driver for jobs any more: no job can use it.",
      "lspci -k; modprobe the driver; "},
     {Kind::rdma,
      "RDMA devices ",
@@ -1171,18 +1171,21 @@ bool is_reported(const View& view, const Placement& placed, const Findings& pair
   return false;
 }
 
-// GPUs without a driver while equal ones have one.
+// GPUs without a driver for jobs while equal ones have one.
 Findings gpus_without_driver(const View& view) {
   const Topology& topology = view.now.topology;
+  // Empty: none for jobs.
   const auto driver_of = [&](const Gpu& gpu) {
     const PlatformFunction* function = function_of(view.now, gpu.pci);
-    return function == nullptr || is_given_away(view.now, gpu.pci) ? std::string() : function->kernel_driver;
+    const bool is_for_jobs =
+        function != nullptr && !is_given_away(view.now, gpu.pci) && runs_jobs(function->kernel_driver);
+    return is_for_jobs ? function->kernel_driver : std::string();
   };
   // `inventory` reports those that had a driver when it was recorded.
   const auto built = built_of(view);
   const auto is_recorded = [&](const Gpu& gpu) {
     const std::string* recorded = find_in(built->recorded_at, gpu.pci);
-    return recorded != nullptr && !view.now.inventory->find(*recorded)->driver.empty();
+    return recorded != nullptr && runs_jobs(view.now.inventory->find(*recorded)->driver);
   };
   Findings out;
   for (const Gpu& gpu : topology.gpus) {
@@ -1197,10 +1200,21 @@ Findings gpus_without_driver(const View& view) {
         driver = driver_of(other);
       }
     if (equal == 0) continue;
-    out.push_back(bad(Status::critical, gpu.name, "no kernel driver: " + gpu.pci,
-                      driver + ", like " + std::to_string(equal) + (equal == 1 ? " equal GPU" : " equal GPUs"),
-                      "The GPU " + gpu.pci + " has no kernel driver, unlike " + std::to_string(equal) +
-                          " equal GPUs: the driver failed on it, and no job can use it.",
+    const std::string& own = function_of(view.now, gpu.pci)->kernel_driver;
+    const std::string like = std::to_string(equal) + (equal == 1 ? " equal GPU" : " equal GPUs");
+    if (!own.empty()) {
+      out.push_back(
+          bad(Status::critical, gpu.name, "kernel driver " + own + ": " + gpu.pci, driver + ", like " + like,
+              "The GPU " + gpu.pci + " has the kernel driver " + own + ", unlike " + like + ": no job can use it.",
+              {"lspci -k -s " + gpu.pci + "; ",
+               {Work::ends_jobs, "echo " + gpu.pci + " > /sys/bus/pci/drivers/" + own + "/unbind; echo " + gpu.pci +
+                                     " > /sys/bus/pci/drivers/" + driver + "/bind. "},
+               "For the next boots: blacklist " + own + " in /etc/modprobe.d, and make the initramfs again."}));
+      continue;
+    }
+    out.push_back(bad(Status::critical, gpu.name, "no kernel driver: " + gpu.pci, driver + ", like " + like,
+                      "The GPU " + gpu.pci + " has no kernel driver, unlike " + like +
+                          ": the driver failed on it, and no job can use it.",
                       {"lspci -k; journalctl -k -g '" + gpu.pci + gpu_log_word(gpu.vendor) + "'; then echo " + gpu.pci +
                            " > /sys/bus/pci/drivers_probe; ",
                        {Work::in_machine, "power-cycle the node if it fails again"}}));
@@ -1208,7 +1222,7 @@ Findings gpus_without_driver(const View& view) {
   return out;
 }
 
-// The driver that makes the GPU usable for jobs. nouveau has no compute and no GPUDirect. Empty: unknown.
+// The driver that makes the GPU usable for jobs. Empty: unknown.
 std::string_view gpu_module(const Gpu& gpu) {
   switch (gpu.vendor) {
     case kNvidia: return "nvidia";

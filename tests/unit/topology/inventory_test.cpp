@@ -207,6 +207,9 @@ TEST(Inventory, ADriverARateAndARootsNodeAreCompared) {
   EXPECT_EQ(said_of([](Node&) {}), "");
   EXPECT_TRUE(has(said_of([](Node& node) { node.platform.functions[node.topology.gpus[2].pci].kernel_driver.clear(); }),
                   "kernel driver none: GPU2"));
+  EXPECT_EQ(said_of([](Node& node) { node.platform.functions[node.topology.gpus[2].pci].kernel_driver = "nouveau"; }),
+            "inventory 0000:33:00.0 critical: kernel driver nouveau: GPU2 (0000:33:00.0)\n")
+      << "it runs no jobs";
   EXPECT_EQ(said_of([](Node& node) { node.platform.functions[node.topology.gpus[2].pci].kernel_driver = "vfio-pci"; }),
             "")
       << "a guest has it";

@@ -700,6 +700,8 @@ TEST(SymmetryCheck, AGpuWithoutADriverIsNamed) {
   EXPECT_EQ(symmetry(), "");
   driver(2).clear();
   EXPECT_EQ(symmetry(), "symmetry GPU2 critical: no kernel driver: 0000:33:00.0\n");
+  driver(2) = "nouveau";  // runs no jobs
+  EXPECT_EQ(symmetry(), "symmetry GPU2 critical: kernel driver nouveau: 0000:33:00.0\n");
   driver(2) = "vfio-pci";
   EXPECT_EQ(symmetry(), "");
   for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu).clear();
