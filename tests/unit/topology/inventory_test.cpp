@@ -264,6 +264,25 @@ TEST(Inventory, AnAcceptedMachineIsSilent) {
       << test::describe(accepted);
 }
 
+// The uplink of a switch: the inventory has no links between bridges.
+TEST(Inventory, AnAcceptedBridgeIsSilentUntilItsLinkChanges) {
+  Healthy node;
+  const auto set_uplink = [&](double speed) {
+    const std::vector<std::string>& bridges = node.now.topology.nics[1].bridges;
+    for (const size_t i : {1, 2}) node.now.platform.functions.at(bridges[i]).link = {speed, 32, 16, 16};
+  };
+  const auto said = [&] { return test::said(node.view(), {"topology"}); };
+  set_uplink(8);
+  EXPECT_TRUE(has(said(), "pcie 0000:21:00.0")) << said();
+  Inventory inventory = recorded(node.now);
+  inventory.accepted = true;
+  inventory.odd = odd_parts(node.now);
+  node.now.inventory = inventory;
+  EXPECT_EQ(said(), "");
+  set_uplink(5);
+  EXPECT_TRUE(has(said(), "pcie 0000:21:00.0")) << said();
+}
+
 // In a slot of the CPU, or in the place of another GPU's NIC.
 TEST(Inventory, ANicInAnotherSlotIsNamedIfItIsFartherFromItsGpu) {
   const auto said_of = [](std::initializer_list<size_t> moved, bool accepted, int numa) {
