@@ -1051,6 +1051,17 @@ TEST(Check, TheRemedyOfAPortWithoutALinkFollowsItsReason) {
   EXPECT_TRUE(has(remedy("Bad signal integrity", LinkLayer::ethernet, "Unsupported rate"), "the same speed and FEC"));
 }
 
+// rdma-resource(8) lists one kind at a time.
+TEST(Check, ObjectsThatRunOutAreListedByTheirKind) {
+  Healthy node;
+  node.now.ports[0].resources = {{"qp", "", 10, 100}, {"cq", "", 95, 100}, {"srq", "", 1, std::nullopt}};
+  const auto found = complaints_of(node.view(), {"rdma-resources"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].observed, "completion queues 95 % used (95 of 100)");
+  EXPECT_TRUE(has(found[0].remedy, "rdma resource show cq dev mlx5_0. ")) << found[0].remedy;
+  EXPECT_FALSE(has(found[0].remedy, "show qp")) << found[0].remedy;
+}
+
 // Light on other lanes shows that the switch port is on.
 TEST(Check, APortThatIsPartlyLitIsNotSentToItsSwitchPort) {
   Healthy node;
