@@ -904,8 +904,11 @@ void add_moved(const View& view, const Findings& accepted, Findings& found) {
       restore_place(nic_then, *built);
       const auto was = path_class(gpu_then, nic_then), is = path_class(gpu, nic);
       if (!was || !is || *is <= *was || contains(far, gpu.name, &Finding::subject)) continue;
-      const bool is_gpu = !built->moved.contains(nic.pci);
-      const std::string &slot = is_gpu ? own->pci : other->pci, part = is_gpu ? gpu.name : name_and_address(nic);
+      // If only the GPU was moved, the bridges above its NIC have lost the part by which they are known.
+      std::string part, slot;
+      if (built->moved.contains(gpu.pci)) part = gpu.name, slot = own->pci;
+      if (built->moved.contains(nic.pci))
+        append_item(part, name_and_address(nic), " or "), append_item(slot, other->pci);
       found.push_back(
           bad(Status::warning, nic.name, std::string(to_text(*is)) + " to " + gpu.name,
               std::string(to_text(*was)) + ", as of " + inventory.taken,
