@@ -878,45 +878,60 @@ const Port* port_of(const Node& node, const InventoryChange& change) {
   });
 }
 
-// NICs that are farther from their GPUs than recorded, because one of the two is in another slot. `locality` reports
-// those of a GPU whose equals have theirs nearer.
-void add_moved(const View& view, const Findings& accepted, Findings& found) {
+// A NIC that is farther from its GPU than recorded, because one of the two is in another slot.
+struct FartherNic {
+  const Gpu* gpu;
+  const Nic* nic;
+  PathClass was, is;
+  std::string part, slot;  // that was moved, and its recorded address
+};
+
+std::vector<FartherNic> farther_nics(const View& view) {
   const auto built = built_of(view);
-  if (built->moved.empty()) return;
-  const Inventory& inventory = *view.now.inventory;
-  const Topology& topology = view.now.topology;
-  Findings far;
-  find_rule("locality")->ask(view, far);
-  for (Finding& each : far) each.id = "locality";
-  std::erase_if(far, [&](const Finding& each) { return each.status == Status::ok || is_among(accepted, each); });
+  std::vector<FartherNic> out;
+  if (built->moved.empty()) return out;
   const auto record_of = [&](const PciDevice& device) -> const InventoryPart* {
     const std::string* recorded = find_in(built->recorded_at, device.pci);
-    return recorded == nullptr ? nullptr : inventory.find(*recorded);
+    return recorded == nullptr ? nullptr : view.now.inventory->find(*recorded);
   };
-  for (const Gpu& gpu : topology.gpus)
-    for (const Nic& nic : topology.nics) {
-      if (!built->moved.contains(gpu.pci) && !built->moved.contains(nic.pci)) continue;
+  for (const Gpu& gpu : view.now.topology.gpus)
+    for (const Nic& nic : view.now.topology.nics) {
+      const bool has_gpu_moved = built->moved.contains(gpu.pci), has_nic_moved = built->moved.contains(nic.pci);
       const InventoryPart *own = record_of(gpu), *other = record_of(nic);
-      if (own == nullptr || other == nullptr || !contains(own->nics, other->pci)) continue;
+      if ((!has_gpu_moved && !has_nic_moved) || own == nullptr || other == nullptr || !contains(own->nics, other->pci))
+        continue;
       Gpu gpu_then = gpu;
       Nic nic_then = nic;
       restore_place(gpu_then, *built);
       restore_place(nic_then, *built);
       const auto was = path_class(gpu_then, nic_then), is = path_class(gpu, nic);
-      if (!was || !is || *is <= *was || contains(far, gpu.name, &Finding::subject)) continue;
+      if (!was || !is || *is <= *was) continue;
+      FartherNic each{&gpu, &nic, *was, *is, {}, {}};
       // If only the GPU was moved, the bridges above its NIC have lost the part by which they are known.
-      std::string part, slot;
-      if (built->moved.contains(gpu.pci)) part = gpu.name, slot = own->pci;
-      if (built->moved.contains(nic.pci))
-        append_item(part, name_and_address(nic), " or "), append_item(slot, other->pci);
-      found.push_back(
-          bad(Status::warning, nic.name, std::string(to_text(*is)) + " to " + gpu.name,
-              std::string(to_text(*was)) + ", as of " + inventory.taken,
-              part + " is in another slot than recorded (" + slot +
-                  "): the way between the GPU and its NIC is longer, and GPUDirect RDMA slower or not used.",
-              {{Work::in_machine, "Move the card back to its slot. "},
-               "If this is intended: fabric-agentctl inventory accept"}));
+      if (has_gpu_moved) each.part = gpu.name, each.slot = own->pci;
+      if (has_nic_moved) append_item(each.part, name_and_address(nic), " or "), append_item(each.slot, other->pci);
+      out.push_back(std::move(each));
     }
+  return out;
+}
+
+// `locality` reports those of a GPU whose equals have theirs nearer.
+void add_farther_nics(const View& view, const Findings& accepted, Findings& found) {
+  const auto nics = farther_nics(view);
+  if (nics.empty()) return;
+  Findings far;
+  find_rule("locality")->ask(view, far);
+  for (Finding& each : far) each.id = "locality";
+  std::erase_if(far, [&](const Finding& each) { return each.status == Status::ok || is_among(accepted, each); });
+  for (const FartherNic& each : nics) {
+    if (contains(far, each.gpu->name, &Finding::subject)) continue;
+    found.push_back(bad(Status::warning, each.nic->name, std::string(to_text(each.is)) + " to " + each.gpu->name,
+                        std::string(to_text(each.was)) + ", as of " + view.now.inventory->taken,
+                        each.part + " is in another slot than recorded (" + each.slot +
+                            "): the way between the GPU and its NIC is longer, and GPUDirect RDMA slower or not used.",
+                        {{Work::in_machine, "Move the card back to its slot. "},
+                         "If this is intended: fabric-agentctl inventory accept"}));
+  }
 }
 
 void ask_inventory(const View& view, Findings& findings) {
@@ -967,7 +982,7 @@ void ask_inventory(const View& view, Findings& findings) {
     if (port != nullptr) finding.subject = port->id();
     if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
   }
-  add_moved(view, accepted, found);
+  add_farther_nics(view, accepted, found);
   if (found.empty()) {
     std::string observed = "no part is missing";
     const auto renumbered = std::ranges::count(changes, Kind::moved, &InventoryChange::kind);
@@ -978,6 +993,8 @@ void ask_inventory(const View& view, Findings& findings) {
 }
 
 }  // namespace
+
+bool has_farther_nics(const Node& node) { return !farther_nics({.now = node, .no_policy = {}}).empty(); }
 
 constexpr Rule kInventory{
     .id = "inventory",
@@ -1270,6 +1287,11 @@ void add_models_without_driver(const Node& node, Findings& out) {
     const std::string module(gpu_module(first));
     Fix fix = "modprobe " + module + "; journalctl -k -g " + module;
     if (module.empty()) fix = "lspci -k -s " + first.pci + " (Kernel modules); modprobe the module; journalctl -k";
+    const std::string& other = *drivers.begin();
+    if (!other.empty() && !module.empty())  // it keeps the driver for jobs away
+      fix = {
+          {Work::ends_jobs, "modprobe -r " + other + " && modprobe " + module + "; journalctl -k -g " + module + ". "},
+          "For the next boots: blacklist " + other + " in /etc/modprobe.d, and make the initramfs again."};
     out.push_back(
         bad(Status::warning, "GPUs", std::move(observed), module.empty() ? "a driver" : module,
             "Without " + (module.empty() ? "a driver" : "the driver " + module) + " no job can use these GPUs.",

@@ -297,8 +297,10 @@ TEST(Inventory, ANicInAnotherSlotIsNamedIfItIsFartherFromItsGpu) {
       nic.pci = node.now.ports[i].pci = bus + "1:00.0";
       nic.numa = nic.numa_above = numa;
     }
+    EXPECT_TRUE(has_farther_nics(node.now)) << "the agent does not record it";
     return test::said(node.view(), {"topology"});
   };
+  EXPECT_FALSE(has_farther_nics(Healthy().now));
   for (const bool accepted : {false, true}) {
     const std::string one = said_of({0}, accepted, 0);
     EXPECT_TRUE(has(one, "locality GPU0 warning: NODE to ")) << "accepted " << accepted << ": " << one;
