@@ -264,6 +264,26 @@ TEST(Inventory, AnAcceptedMachineIsSilent) {
       << test::describe(accepted);
 }
 
+// Before the agent has recorded it.
+TEST(Inventory, ANicThatIsAddedForAGpuServesIt) {
+  Healthy node;
+  const Node whole = node.now;
+  node.now.topology.nics.erase(node.now.topology.nics.begin() + 2);
+  node.now.ports.erase(node.now.ports.begin() + 2);
+  for (const bool accepted : {false, true}) {
+    Inventory inventory = recorded(node.now);
+    inventory.accepted = accepted;
+    Healthy repaired;
+    repaired.now.inventory = inventory;
+    EXPECT_EQ(test::said(repaired.view(), {"topology"}), "") << "accepted " << accepted;
+    EXPECT_EQ(built_of(repaired.now).present_pairing, built_of(whole).present_pairing) << "accepted " << accepted;
+
+    Nic& storage = repaired.now.topology.nics[2];  // of another model: for another purpose
+    storage.device = 0x101d;
+    EXPECT_TRUE(built_of(repaired.now).present_pairing.pairs[2].path > PathClass::PIX) << "accepted " << accepted;
+  }
+}
+
 // The uplink of a switch: the inventory has no links between bridges.
 TEST(Inventory, AnAcceptedBridgeIsSilentUntilItsLinkChanges) {
   Healthy node;
