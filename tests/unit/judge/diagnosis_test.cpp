@@ -908,6 +908,18 @@ ModuleInput from_nic(double ratio, unsigned lane = 1) {
   return {.side = ModuleSide::host, .lane = lane, .error_ratio = ratio, .snr = {}};
 }
 
+// One finding for the port, which is that of the worse side.
+TEST(DiagnosisBounds, TwoBadSidesOfAModuleAreBothNamed) {
+  for (const auto& [cable, nic] : {std::pair(1e-4, 3e-5), {5e-4, 3e-5}, {1e-4, 5e-4}}) {
+    Healthy node(1);
+    arrive(node, {from_cable(cable), from_nic(nic)});
+    const Findings found = test::complaints_of(node.view(), {"pre-fec-ber"});
+    ASSERT_EQ(found.size(), 1u) << cable << " " << nic;
+    for (const char* side : {"from the cable", "from the NIC"})
+      EXPECT_TRUE(has(found[0].observed, side)) << found[0].observed;
+  }
+}
+
 // The module measures which bits were damaged before they reached it.
 TEST(DiagnosisBounds, TheSideOfTheModuleThatIsAtFault) {
   expect_rules({{"bits from the NIC are damaged, those from the cable are not", "damaged-in-host",
