@@ -1349,8 +1349,8 @@ MaybeCause no_partner(const PortContext& ctx) {
                            ": without light there, it is the fiber or this port's module");
     return out;
   }
-  return by_reason(ctx, {"No partner detected", "Ack not received", "Link partner did not set receiver ready",
-                         "Serdes ALOS"});
+  return by_reason(
+      ctx, {"No partner detected", "Ack not received", "Link partner did not set receiver ready", "Serdes ALOS"});
 }
 
 }  // namespace

@@ -161,7 +161,8 @@ TEST(Families, WhatWasNotReadHasNoSeries) {
 TEST(Families, TheTimeOfThePfcWatchdogIsThereIfItIsKnown) {
   const std::string watchdog = "fabric_pfc_watchdog_seconds,device=mlx5_0,port=1";
   Port one = port("mlx5_0");
-  for (const auto& [milliseconds, seconds] : {std::pair(0U, std::optional(0.0)), {8000U, 8.0}, {65535U, std::nullopt}}) {
+  for (const auto& [milliseconds, seconds] :
+       {std::pair(0U, std::optional(0.0)), {8000U, 8.0}, {65535U, std::nullopt}}) {
     one.qos.pfc_watchdog = milliseconds;
     EXPECT_EQ(value(of_link(one), watchdog), seconds) << milliseconds;
   }
