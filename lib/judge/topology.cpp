@@ -928,7 +928,7 @@ void add_farther_nics(const View& view, const Findings& accepted, Findings& foun
     found.push_back(bad(Status::warning, each.nic->name, std::string(to_text(each.is)) + " to " + each.gpu->name,
                         std::string(to_text(each.was)) + ", as of " + view.now.inventory->taken,
                         each.part + " is in another slot than recorded (" + each.slot +
-                            "): the way between the GPU and its NIC is longer, and GPUDirect RDMA slower or not used.",
+                            "): the path between the GPU and its NIC is longer, and GPUDirect RDMA slower or not used.",
                         {{Work::in_machine, "Move the card back to its slot. "},
                          "If this is intended: fabric-agentctl inventory accept"}));
   }
@@ -1229,7 +1229,7 @@ Findings gpus_without_driver(const View& view) {
               {"lspci -k -s " + gpu.pci + "; ",
                {Work::ends_jobs, "echo " + gpu.pci + " > /sys/bus/pci/drivers/" + own + "/unbind; echo " + gpu.pci +
                                      " > /sys/bus/pci/drivers/" + driver + "/bind. "},
-               "For the next boots: blacklist " + own + " in /etc/modprobe.d, and make the initramfs again."}));
+               "For the next boots: blacklist " + own + " in /etc/modprobe.d, and rebuild the initramfs."}));
       continue;
     }
     out.push_back(bad(Status::critical, gpu.name, "no kernel driver: " + gpu.pci, driver + ", like " + like,
@@ -1291,7 +1291,7 @@ void add_models_without_driver(const Node& node, Findings& out) {
     if (!other.empty() && !module.empty())  // it keeps the driver for jobs away
       fix = {
           {Work::ends_jobs, "modprobe -r " + other + " && modprobe " + module + "; journalctl -k -g " + module + ". "},
-          "For the next boots: blacklist " + other + " in /etc/modprobe.d, and make the initramfs again."};
+          "For the next boots: blacklist " + other + " in /etc/modprobe.d, and rebuild the initramfs."};
     out.push_back(
         bad(Status::warning, "GPUs", std::move(observed), module.empty() ? "a driver" : module,
             "Without " + (module.empty() ? "a driver" : "the driver " + module) + " no job can use these GPUs.",

@@ -1051,6 +1051,20 @@ TEST(Check, TheRemedyOfAPortWithoutALinkFollowsItsReason) {
   EXPECT_TRUE(has(remedy("Bad signal integrity", LinkLayer::ethernet, "Unsupported rate"), "the same speed and FEC"));
 }
 
+TEST(Check, PfcThatIsOnInALossyFabricLosesNoPackets) {
+  Healthy node;
+  const Port& port = node.now.ports[0];
+  node.policy.ports[0].want.pfc = PrioSet{};
+  node.plan[port.id()] = {{port.id(), SettingId::pfc, Outcome::differs, 0, false, "3", "none", {}, {}}};
+  const auto meaning = [&] {
+    const auto found = complaints_of(node.view(), {"pfc"});
+    return found.empty() ? std::string() : found[0].meaning;
+  };
+  EXPECT_TRUE(has(meaning(), "RoCE drops packets")) << meaning();
+  node.policy.ports[0].fabric.kind = FabricKind::lossy;
+  EXPECT_TRUE(has(meaning(), "a lossy fabric") && !has(meaning(), "RoCE drops packets")) << meaning();
+}
+
 // rdma-resource(8) lists one kind at a time.
 TEST(Check, ObjectsThatRunOutAreListedByTheirKind) {
   Healthy node;
