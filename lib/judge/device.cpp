@@ -192,7 +192,7 @@ void ask_rdma_resources(const View& view, Findings& findings) {
   std::set<std::string_view> seen;
   for (const Port& port : view.now.ports) {
     if (port.is_member() || !seen.insert(port.rdma).second) continue;
-    std::string text, full;
+    std::string text, full, commands;
     for (const ResourceCount& each : port.resources) {
       if (!each.owner.empty() || !each.most || *each.most == 0) continue;
       const double share = static_cast<double>(each.count) / static_cast<double>(*each.most);
@@ -200,15 +200,18 @@ void ask_rdma_resources(const View& view, Findings& findings) {
       const std::string line = (known != nullptr ? std::string(known->second) : each.kind) + " " +
                                number_text(std::floor(share * 100)) + " % used (" + std::to_string(each.count) +
                                " of " + std::to_string(*each.most) + ")";
-      if (share >= limit_of(view, kFullest)) append_item(full, line);
-      else if (text.empty() && each.kind == "qp") text = line;
+      if (share >= limit_of(view, kFullest)) {
+        append_item(full, line);
+        append_item(commands, "rdma resource show " + each.kind + " dev " + port.rdma, "; ");
+      } else if (text.empty() && each.kind == "qp") {
+        text = line;
+      }
     }
     const std::string expected = "less than " + number_text(limit_of(view, kFullest) * 100) + " %";
     if (!full.empty())
       findings.push_back(bad(Status::warning, port.id(), full, expected,
                              "When the device has no more of them, the next job fails with \"Cannot allocate memory\".",
-                             "Find the processes that hold them: rdma resource show qp dev " + port.rdma +
-                                 "; rdma resource show mr dev " + port.rdma + ". End those of jobs that are over."));
+                             "Find the processes that hold them: " + commands + ". End those of jobs that are over."));
     else if (!text.empty()) findings.push_back(good(port.id(), text, expected));
   }
 }

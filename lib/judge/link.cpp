@@ -351,20 +351,30 @@ std::optional<Measured> read_pre_fec_ber(const View& view, const RuleWindow& rul
   return reading;
 }
 
+// Of the two sides the finding is that of the worse one: both name the other if it is bad, too.
 std::optional<Measured> read_from_cable(const View& view, const RuleWindow& rule, const Port& port) {
-  const auto ratio = input_errors(port).from_cable;
-  if (!ratio) return std::nullopt;
-  Measured out{port.id(), *ratio};
-  out.evidence = number_text(*ratio) + " of the bits from the cable reach the module damaged";
+  const InputErrors arrived = input_errors(port);
+  if (!arrived.from_cable) return std::nullopt;
+  Measured out{port.id(), *arrived.from_cable};
+  out.evidence = number_text(*arrived.from_cable) + " of the bits from the cable reach the module damaged";
+  if (arrived.from_nic.value_or(0) >= limit_of_window(view, "module_from_nic"))
+    out.evidence += ", and " + number_text(*arrived.from_nic) +
+                    " of those from the NIC: the contacts, the cage, the NIC or the module, too";
   if (const double corrects = correctable_ratio(port); corrects < kRs544)
     scale_limits(out, view, rule, corrects / kRs544);
   return out;
 }
 
-std::optional<Measured> read_from_nic(const View&, const RuleWindow&, const Port& port) {
-  const auto ratio = input_errors(port).from_nic;
-  if (!ratio) return std::nullopt;
-  return Measured{port.id(), *ratio, 0, number_text(*ratio) + " of the bits from the NIC reach the module damaged"};
+std::optional<Measured> read_from_nic(const View& view, const RuleWindow&, const Port& port) {
+  const InputErrors arrived = input_errors(port);
+  if (!arrived.from_nic) return std::nullopt;
+  Measured out{port.id(), *arrived.from_nic, 0,
+               number_text(*arrived.from_nic) + " of the bits from the NIC reach the module damaged"};
+  const double much = limit_of_window(view, "module_from_cable") * correctable_ratio(port) / kRs544;
+  if (arrived.from_cable.value_or(0) >= much)
+    out.evidence += ", and " + number_text(*arrived.from_cable) +
+                    " of those from the cable: the fiber, a connector or the far module, too";
+  return out;
 }
 
 std::optional<Measured> read_fec_words(const View& view, const RuleWindow&, const Port& port) {

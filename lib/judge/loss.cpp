@@ -367,6 +367,12 @@ MaybeCause loss_in_network(const PortContext& ctx) {
                       "Read the queue drops of the port on " + ctx.peer_label() + " while it is paused");
   if (std::string text = frames_too_long(ctx); !text.empty()) out.add(std::move(text));
   if (agrees_on_pfc(ctx)) out.add("PFC is " + to_text(*ctx.port.qos.pfc) + " at both ends of the cable");
+  // A lossy fabric loses packets by design: as in `loss`, their share decides how bad it is, at both ends.
+  const Loss& lost = ctx.lost;
+  const Measured share{ctx.port.id(), std::max(lost.requester, lost.responder), lost.packets.value_or(1)};
+  if (ctx.fabric.is_lossy() && lost.retries_exceeded == 0 &&
+      status_by_window(ctx.view, "retransmissions", share) != Status::critical)
+    out.status = Status::warning;
   return out;
 }
 
@@ -416,7 +422,7 @@ constexpr Rule kLossInNetwork{
     .title = "RoCE packets are lost or reordered between this port and its peers.",
     .meaning =
         "The transport counted losses: ten or more, and more than 1 in a million packets (packets out of order: 10 in "
-        "a million; on a lossy fabric: 1 in 1000 packets sent again).",
+        "a million; on a lossy fabric: 1 in 1000 packets sent again, a warning up to 1 in 10).",
     .fix =
         "Look for discards of the RoCE priority on {peer} and along the path, and for damaged frames (FCS, FEC) from "
         "this port on {peer}.\nRun on the far ends: fabric-agentctl diagnose (their discards are losses here)\nCompare "

@@ -88,14 +88,13 @@ std::optional<Finding> ask_pfc_watchdog(const View& view, const Port& port) {
   const PortPolicy* entry = policy_of(view, port);
   if (entry != nullptr && entry->want.pfc_watchdog) return std::nullopt;
   const std::string pfc = "PFC " + to_text(*port.qos.pfc), expected = "a time limit for continuous PFC pause";
-  // PFC_STORM_PREVENTION_AUTO, with which the driver or its firmware chooses; ethtool --set-tunable rejects words.
-  constexpr uint32_t kAutomatic = 65535;
-  if (*port.qos.pfc_watchdog == kAutomatic)
+  if (*port.qos.pfc_watchdog == kAutomaticPfcWatchdog)
     return good(port.id(), pfc + ", watchdog as the firmware chooses", expected);
   if (*port.qos.pfc_watchdog != 0)
     return good(port.id(), pfc + ", watchdog " + std::to_string(*port.qos.pfc_watchdog) + " ms", expected);
-  const uint32_t longest = capabilities_of(port.driver).longest_pfc_watchdog;
-  const std::string value = std::to_string(longest == 0 ? kAutomatic : longest);
+  const uint32_t longest = capabilities_of(port.kernel_driver).longest_pfc_watchdog;
+  // A number: ethtool --set-tunable rejects words.
+  const std::string value = std::to_string(longest == 0 ? kAutomaticPfcWatchdog : longest);
   return bad(Status::warning, port.id(), pfc + ", watchdog off", expected,
              "If this host hangs, the NIC sends PFC pause without end and stops every port of the network behind it.",
              "ethtool --set-tunable " + port.netdev + " pfc-prevention-tout " + value +

@@ -13,20 +13,35 @@
 
 namespace fabric {
 
+// How many planes [cabling] planes names.
+static size_t declared_planes(const View& view) {
+  std::set<std::string> names;
+  if (view.policy != nullptr)
+    for (const auto& [pattern, name] : view.policy->cabling.planes) names.insert(name);
+  return names.size();
+}
+
 std::vector<GpuPlanes> planes_of_gpus(const View& view) {
-  const Topology& topology = view.now.topology;
+  const auto built = built_of(view);
+  const Topology& topology = built->topology;
   std::map<std::vector<size_t>, std::string> gpus;  // by their NICs
-  const Pairing pairing = built_pairing(view);
-  for (size_t g = 0; g < pairing.pairs.size(); ++g)
-    if (!pairing.pairs[g].nics.empty()) append_item(gpus[pairing.pairs[g].nics], topology.gpus[g].name, " and ");
+  for (size_t g = 0; g < std::min(built->gpus, built->pairing.pairs.size()); ++g)
+    if (const auto& nics = built->pairing.pairs[g].nics; !nics.empty())
+      append_item(gpus[nics], topology.gpus[g].name, " and ");
   std::vector<GpuPlanes> out;
   for (const auto& [nics, names] : gpus) {
-    GpuPlanes each{names, {}};
-    std::set<std::string> cards, planes;
+    GpuPlanes each{names, {}, {}};
+    std::set<std::string> cards, planes, slots;
+    std::vector<size_t> lost;
     bool has_functions = false;
     for (const size_t index : nics) {
       const Nic& nic = topology.nics[index];
+      if (built->lost.contains(index)) {
+        lost.push_back(index);
+        continue;
+      }
       cards.insert(card_of(nic));
+      slots.insert(card_of(nic.pci));
       for (const Port& port : view.now.ports) {
         if (!contains(nic.rdma, port.rdma) || !is_own_device(port) || why_unused(view, port)) continue;
         if (is_virtual(port) && belongs_elsewhere(view.now, port)) continue;  // of another pod
@@ -35,10 +50,18 @@ std::vector<GpuPlanes> planes_of_gpus(const View& view) {
         planes.insert(rail_place(view.now, view.policy, port).plane);
       }
     }
+    if (each.ports.empty()) continue;
     const bool are_declared = planes.size() == each.ports.size() && !planes.contains("");
     // Functions of a guest or pod on one card may be of one port: only the policy knows their planes.
-    if (each.ports.size() > 1 && ((cards.size() == 1 && !has_functions) || are_declared))
-      out.push_back(std::move(each));
+    const bool is_one_card = cards.size() == 1 && !has_functions;
+    for (const size_t index : lost) {
+      const std::string& pci = topology.nics[index].pci;
+      const bool is_plane = is_one_card ? slots.contains(card_of(pci))
+                                        : are_declared && each.ports.size() + each.lost.size() < declared_planes(view);
+      if (pci.empty() || !is_plane) continue;
+      each.lost.push_back(pci + (index < built->nics ? " (no RDMA device)" : " (missing)"));
+    }
+    if (each.ports.size() + each.lost.size() > 1 && (is_one_card || are_declared)) out.push_back(std::move(each));
   }
   return out;
 }
@@ -83,7 +106,7 @@ namespace {
 constexpr Limit kCriticalShare{"planes", "critical", 50, "% of a GPU's bandwidth left, or less, is critical",
                                "ours",   0,          100};
 
-// The share of the bandwidth that the ACTIVE ports have. A port that is down counts as much as the fastest.
+// The share of the bandwidth that the ACTIVE ports have. A port that is down or lost counts as much as the fastest.
 double share_left(const GpuPlanes& gpu) {
   double best = 0, left = 0, all = 0;
   for (const Port* port : gpu.ports) best = std::max(best, is_active(*port) ? port->rate.value_or(0) : 0);
@@ -92,6 +115,7 @@ double share_left(const GpuPlanes& gpu) {
     all += best > 0 ? rate : 1;
     if (is_active(*port)) left += best > 0 ? rate : 1;
   }
+  all += static_cast<double>(gpu.lost.size()) * (best > 0 ? best : 1);
   return left / all;
 }
 
@@ -114,11 +138,12 @@ Finding planes_finding(const View& view, const GpuPlanes& gpu) {
     if (fix.empty()) fix = fix_of_state(view, *port);
   }
   const double share = share_left(gpu);
-  const std::string expected = std::to_string(gpu.ports.size()) + " planes",
+  const std::string expected = std::to_string(gpu.ports.size() + gpu.lost.size()) + " planes",
                     observed = std::to_string(active) + " of " + expected + ", " +
                                number_text(std::round(share * 100)) + " % of its bandwidth";
   std::string planes = lost;
   if (!maintained.empty()) append_item(planes, maintained);
+  for (const std::string& each : gpu.lost) append_item(planes, each);  // symmetry, inventory or pairing reports it
   if (lost.empty()) return good(gpu.gpus, planes.empty() ? observed : observed + ": " + planes, expected);
   const bool is_critical = share * 100 <= limit_of(view, kCriticalShare);
   Finding out = bad(is_critical ? Status::critical : Status::warning, gpu.gpus, observed + ": " + planes, expected,
@@ -217,7 +242,8 @@ constexpr Rule kPlanes{
         "Counts the ports of a GPU that are ACTIVE: those of one card, or the NICs that [cabling] planes names as "
         "different planes, also the functions of a guest or pod. A lost plane costs its share of the GPU's bandwidth; "
         "port-state does not report it as well. "
-        "Planes in [cabling] maintenance are listed and do not count. A GPU without any plane is reported by "
+        "Planes in [cabling] maintenance are listed and do not count. A plane whose function is missing or has no RDMA "
+        "device is listed; symmetry, inventory or pairing reports it. A GPU without any plane is reported by "
         "port-state.",
     .inspect = "rdma link show; fabric-agentctl topo; ethtool NETDEV",
     .fix = "Restore the link of the plane: enable the switch port, reseat or replace cable and module.",

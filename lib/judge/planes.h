@@ -14,10 +14,11 @@ std::span<const Rule> planes_rules();
 
 struct GpuPlanes {
   std::string gpus;                // "GPU3"; "GPU2 and GPU3" if they share the ports
-  std::vector<const Port*> ports;  // two or more; without unused second ports
+  std::vector<const Port*> ports;  // without unused second ports
+  std::vector<std::string> lost;   // functions that were built in and have no port: "0000:34:00.1 (missing)"
 };
-// The planes of each GPU that has several: the ports of its NIC if all are on one card, or its NICs if [cabling] planes
-// names each as another plane. Other NICs of a GPU are NICs of their own, and each counts.
+// The planes of each GPU that has several, counted as it was built: the ports of its NIC if all are on one card, or its
+// NICs if [cabling] planes names each as another plane. Other NICs of a GPU are NICs of their own, and each counts.
 std::vector<GpuPlanes> planes_of_gpus(const View& view);
 
 // Whether the port is down while another plane of its GPU is ACTIVE: `planes` reports it by the GPU's bandwidth.

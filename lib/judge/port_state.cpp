@@ -205,9 +205,31 @@ constexpr Advice kInfiniband[]{
      {Work::at_link, "Clean, reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"}},
     {0, kIsDown, {"Read its state", {Work::at_link, ", then check cable and switch port"}, ": ethtool {netdev}"}}};
 
-// Reasons of the NIC that are more specific than the physical state, which is Disabled in RoCE drivers whatever the
-// cause.
+// Reasons of the NIC, or their details, that are more specific than the physical state, which is Disabled in RoCE
+// drivers whatever the cause. A detail is before its reason.
 constexpr std::pair<std::string_view, Advice> kByReason[]{
+    // Remote fault: the far end sends, and reports that it receives no signal that it can use.
+    {"Remote side is not ready yet",
+     {0,
+      "The far end reports a fault: it does not receive this port's signal, or is not ready.",
+      {"Read the state and the receive power of the switch port. Compare speed and FEC of both ends (ethtool "
+       "{netdev}). ",
+       {Work::at_link, "Clean or swap the fiber, then replace the module of {netdev}."}}}},
+    {"Unsupported rate", kMismatch},
+    {"Bad signal integrity",
+     {0,
+      "The signal that this port receives is too bad for a link.",
+      {"Read the module and its light: ethtool -m {netdev}. ",
+       {Work::at_link, "Clean, reseat or replace the cable and the modules of both ends."}}}},
+    {"Module",
+     {0,
+      "The NIC reports a fault of the module in this port, or that the module is not ready.",
+      {"Read its state: ethtool -m {netdev}. ",
+       {Work::at_link, "Reseat the module of {netdev}; if nothing changes, replace it."}}}},
+    {"Calibration failure",
+     {0,
+      "The NIC cannot calibrate its receiver for the cable or module in this port.",
+      {Work::at_link, "Reseat the cable or module of {netdev}; if nothing changes, replace it."}}},
     {"No cable",
      {0,
       "The NIC sees no cable or module in this port.",
@@ -307,7 +329,9 @@ std::optional<Finding> lid_finding(const Port& port, const infiniband::Lids* lid
 Advice advice_for(const Port& port, const infiniband::Lids* lids) {
   if (const Advice* advice = subnet_advice(port, lids)) return *advice;
   if (port.link_status) {
-    const auto* row = find_where(kByReason, [&](const auto& each) { return each.first == port.link_status->reason; });
+    const LinkStatus& status = *port.link_status;
+    const auto* row = find_where(
+        kByReason, [&](const auto& each) { return each.first == status.reason || each.first == status.detail; });
     if (row != nullptr) return row->second;
   }
   const bool infiniband = port.link_layer == LinkLayer::infiniband;
@@ -1319,8 +1343,14 @@ MaybeCause no_partner(const PortContext& ctx) {
         "Read the tx power of the module at " + ctx.peer_label() + ": with light there, it is the fiber");
     return out;
   }
-  return by_reason(ctx, {"No partner detected", "Ack not received", "Remote side is not ready yet",
-                         "Link partner did not set receiver ready", "Serdes ALOS"});
+  if (auto out = by_reason(ctx, {"Remote side is not ready yet"})) {
+    out->add_ambiguous("a fiber or a transmitter of this port that fails in this direction looks the same from here",
+                       "Read the rx power of the module at " + ctx.peer_label() +
+                           ": without light there, it is the fiber or this port's module");
+    return out;
+  }
+  return by_reason(
+      ctx, {"No partner detected", "Ack not received", "Link partner did not set receiver ready", "Serdes ALOS"});
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ std::optional<Measured> sum_counters(const CounterSum& sum, const Port& port, co
   out.base = base_of(sum.per, port, signals);
   if (!any || out.base <= 0) return std::nullopt;
   bool moved = !out.evidence.empty();
-  if (!moved) out.evidence = "no " + std::string(sum.parts[0].name);
+  // A rule may leave out parts.
+  if (!moved) out.evidence = "no " + std::string(std::ranges::find_if(sum.parts, &CounterSum::Part::member)->name);
   for (const CounterSum::Part& part : sum.context)
     if (const double rise = value_of(part, signals).value_or(0); rise > 0) {
       moved = true;

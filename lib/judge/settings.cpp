@@ -82,6 +82,16 @@ Finding unreadable(const Port& port, const std::string& wanted, const std::strin
              "Run the check as root on the machine itself. See journalctl -k.");
 }
 
+// Setting::meaning(), or what PFC does where the fabric has none.
+std::string meaning_of(const View& view, const Port& port, const Setting& setting) {
+  const PortPolicy* entry = policy_of(view, port);
+  const bool wants_no_pfc = entry != nullptr && entry->want.pfc && entry->want.pfc->bits == 0;
+  if (setting.id != SettingId::pfc || !wants_no_pfc || !fabric_of(view, port).is_lossy()) return setting.meaning();
+  return "PFC is on at a port of a lossy fabric: it sends pause that no switch obeys, or waits for a peer that does "
+         "not "
+         "stop.";
+}
+
 Finding setting_finding(const View& view, const Port& port, const Change& planned) {
   const Change change = with_agent_outcome(view.now, planned);
   // A dry run writes nothing: a refusal in it is a failed read.
@@ -103,7 +113,8 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
     return finding;
   }
   const auto& agent = view.now.agent;
-  RuleResult result = result_of(change, setting_of(change.setting).meaning(), agent && agent->is_enforcing());
+  const std::string meaning = meaning_of(view, port, setting_of(change.setting));
+  RuleResult result = result_of(change, meaning, agent && agent->is_enforcing());
   if (result.status == Status::ok) {
     Finding finding = good(port.id(), change.from, change.to);
     finding.outcome = Outcome::in_sync;
@@ -119,7 +130,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   finding.outcome = change.outcome;
   if (is_audit_only(port)) {
     finding = audited(std::move(finding));
-    finding.meaning = setting_of(change.setting).meaning() + " A DPU owns this port: observed, never written.";
+    finding.meaning = meaning + " A DPU owns this port: observed, never written.";
     finding.fix = {"The Arm cores of the DPU own this port: change the setting there, or its value in the policy."};
     return finding;
   }
@@ -127,7 +138,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
   if (change.outcome == Outcome::pending) {  // what keeps it from being written today is the mode
     std::string why = change.detail;
     if (why.empty()) why = "it interrupts traffic, and a process uses the port";
-    finding.meaning = setting_of(change.setting).meaning() + " In enforce mode its write would wait: " + why + ".";
+    finding.meaning = meaning + " In enforce mode its write would wait: " + why + ".";
   }
   return audited(std::move(finding));
 }

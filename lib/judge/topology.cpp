@@ -281,6 +281,15 @@ namespace {
 // The rules about parts.
 const std::string kPartRules[]{"symmetry", "pairing", "locality", "pcie", "rate"};
 
+// Puts a part that is in another slot now where the inventory has it.
+void restore_place(PciDevice& device, const Built& built) {
+  const PciDevice* place = find_in(built.moved, device.pci);
+  if (place == nullptr) return;
+  device.root = place->root;
+  device.bridges = place->bridges;
+  if (place->numa) device.numa = device.numa_above = place->numa;
+}
+
 // The machine as it was when its inventory was accepted. It has no inventory, so that the rules report the same
 // findings as then.
 Node as_recorded(const View& view) {
@@ -300,11 +309,15 @@ Node as_recorded(const View& view) {
   };
   for (Gpu& gpu : out.topology.gpus) {
     restore_link(gpu);
+    restore_place(gpu, *built);
     const InventoryPart* part = record_of(gpu.pci);
     if (auto* function = find_in(out.platform.functions, gpu.pci); function != nullptr && part != nullptr)
       function->kernel_driver = part->driver;
   }
-  for (Nic& nic : out.topology.nics) restore_link(nic);
+  for (Nic& nic : out.topology.nics) {
+    restore_link(nic);
+    restore_place(nic, *built);
+  }
   for (Port& port : out.ports) {
     const InventoryPart* part = record_of(port.pci);
     if (part == nullptr) continue;
@@ -323,11 +336,11 @@ Findings accepted_findings(const View& view) {
   const Node then = as_recorded(view);
   Findings out = run_rules({.now = then, .policy = view.policy, .no_policy = {}}, kPartRules).findings;
   std::erase_if(out, [&](const Finding& each) {
-    // The inventory has no links between bridges.
+    // The inventory has no links between bridges: what was odd about them then is accepted word by word.
     const bool is_bridge = then.platform.functions.contains(each.subject) &&
                            !contains(then.topology.gpus, each.subject, &Gpu::name) &&
                            !contains(then.topology.nics, each.subject, &Nic::name);
-    return !is_fault(each.status) || is_bridge;
+    return !is_fault(each.status) || (is_bridge && !contains(view.now.inventory->odd, fault_text(each)));
   });
   return out;
 }
@@ -802,7 +815,7 @@ struct Words {
 };
 constexpr Words kWords[]{
     {Kind::replaced, "model ", "Another device is in this place.", "lspci -nn; "},
-    {Kind::driver, "kernel driver ", "The GPU has lost its kernel driver: no job can use it.",
+    {Kind::driver, "kernel driver ", "The GPU has no kernel driver for jobs any more: no job can use it.",
      "lspci -k; modprobe the driver; "},
     {Kind::rdma,
      "RDMA devices ",
@@ -865,6 +878,62 @@ const Port* port_of(const Node& node, const InventoryChange& change) {
   });
 }
 
+// A NIC that is farther from its GPU than recorded, because one of the two is in another slot.
+struct FartherNic {
+  const Gpu* gpu;
+  const Nic* nic;
+  PathClass was, is;
+  std::string part, slot;  // that was moved, and its recorded address
+};
+
+std::vector<FartherNic> farther_nics(const View& view) {
+  const auto built = built_of(view);
+  std::vector<FartherNic> out;
+  if (built->moved.empty()) return out;
+  const auto record_of = [&](const PciDevice& device) -> const InventoryPart* {
+    const std::string* recorded = find_in(built->recorded_at, device.pci);
+    return recorded == nullptr ? nullptr : view.now.inventory->find(*recorded);
+  };
+  for (const Gpu& gpu : view.now.topology.gpus)
+    for (const Nic& nic : view.now.topology.nics) {
+      const bool has_gpu_moved = built->moved.contains(gpu.pci), has_nic_moved = built->moved.contains(nic.pci);
+      const InventoryPart *own = record_of(gpu), *other = record_of(nic);
+      if ((!has_gpu_moved && !has_nic_moved) || own == nullptr || other == nullptr || !contains(own->nics, other->pci))
+        continue;
+      Gpu gpu_then = gpu;
+      Nic nic_then = nic;
+      restore_place(gpu_then, *built);
+      restore_place(nic_then, *built);
+      const auto was = path_class(gpu_then, nic_then), is = path_class(gpu, nic);
+      if (!was || !is || *is <= *was) continue;
+      FartherNic each{&gpu, &nic, *was, *is, {}, {}};
+      // If only the GPU was moved, the bridges above its NIC have lost the part by which they are known.
+      if (has_gpu_moved) each.part = gpu.name, each.slot = own->pci;
+      if (has_nic_moved) append_item(each.part, name_and_address(nic), " or "), append_item(each.slot, other->pci);
+      out.push_back(std::move(each));
+    }
+  return out;
+}
+
+// `locality` reports those of a GPU whose equals have theirs nearer.
+void add_farther_nics(const View& view, const Findings& accepted, Findings& found) {
+  const auto nics = farther_nics(view);
+  if (nics.empty()) return;
+  Findings far;
+  find_rule("locality")->ask(view, far);
+  for (Finding& each : far) each.id = "locality";
+  std::erase_if(far, [&](const Finding& each) { return each.status == Status::ok || is_among(accepted, each); });
+  for (const FartherNic& each : nics) {
+    if (contains(far, each.gpu->name, &Finding::subject)) continue;
+    found.push_back(bad(Status::warning, each.nic->name, std::string(to_text(each.is)) + " to " + each.gpu->name,
+                        std::string(to_text(each.was)) + ", as of " + view.now.inventory->taken,
+                        each.part + " is in another slot than recorded (" + each.slot +
+                            "): the path between the GPU and its NIC is longer, and GPUDirect RDMA slower or not used.",
+                        {{Work::in_machine, "Move the card back to its slot. "},
+                         "If this is intended: fabric-agentctl inventory accept"}));
+  }
+}
+
 void ask_inventory(const View& view, Findings& findings) {
   const Node& node = view.now;
   if (!node.inventory_unread.empty()) {
@@ -889,9 +958,12 @@ void ask_inventory(const View& view, Findings& findings) {
     }
   }
   const auto changes = changes_since(inventory, node);
+  const auto built = built_of(view);
+  const auto& moved = built->moved;
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<InventoryChange>> nodes;  // by root bus
   for (const InventoryChange& change : changes)
-    if (change.kind == Kind::numa) nodes[{change.root, change.was, change.is}].push_back(change);
+    if (change.kind == Kind::numa && !moved.contains(change.present))
+      nodes[{change.root, change.was, change.is}].push_back(change);
   for (const InventoryChange& change : changes) {
     std::string subject = change.name;
     const Port* port = change.kind == Kind::rate ? port_of(node, change) : nullptr;
@@ -902,6 +974,7 @@ void ask_inventory(const View& view, Findings& findings) {
     }
     if (!change.is_loss() || contains(others, subject, &Finding::subject)) continue;
     if (change.kind == Kind::rdma && is_given_away(node, change.present)) continue;  // until the guest gives it back
+    if (change.kind == Kind::numa && moved.contains(change.present)) continue;       // the node of its slot
     std::vector<InventoryChange> parts{change};
     if (change.kind == Kind::numa) {
       auto& all = nodes[{change.root, change.was, change.is}];
@@ -912,10 +985,11 @@ void ask_inventory(const View& view, Findings& findings) {
     if (port != nullptr) finding.subject = port->id();
     if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
   }
+  add_farther_nics(view, accepted, found);
   if (found.empty()) {
     std::string observed = "no part is missing";
-    const auto moved = std::ranges::count(changes, Kind::moved, &InventoryChange::kind);
-    if (moved > 0) observed += "; " + std::to_string(moved) + " at other PCI addresses";
+    const auto renumbered = std::ranges::count(changes, Kind::moved, &InventoryChange::kind);
+    if (renumbered > 0) observed += "; " + std::to_string(renumbered) + " at other PCI addresses";
     found.push_back(good("node", std::move(observed), "as of " + inventory.taken));
   }
   findings.insert(findings.end(), found.begin(), found.end());
@@ -923,13 +997,17 @@ void ask_inventory(const View& view, Findings& findings) {
 
 }  // namespace
 
+bool has_farther_nics(const Node& node) { return !farther_nics({.now = node, .no_policy = {}}).empty(); }
+
 constexpr Rule kInventory{
     .id = "inventory",
     .group = group::topology,
     .title = "A GPU, NIC or RDMA device is missing since the last good state",
     .meaning =
-        "Compares GPUs and their drivers, NIC functions, RDMA devices, port rates, NUMA nodes and PCIe links with the "
-        "inventory that fabric-agentd records while no recorded part is missing. Missing and degraded parts are "
+        "Compares GPUs and their drivers, NIC functions, RDMA devices, port rates, NUMA nodes, PCIe links and the "
+        "paths "
+        "between GPUs and their NICs with the inventory that fabric-agentd records while no recorded part is missing. "
+        "Missing and degraded parts are "
         "reported with their slot. Parts at other PCI addresses are not missing: an added card or a firmware update "
         "renumbers the buses, and a part is known by its place below the root bus, its UUID or GUID. After "
         "fabric-agentctl inventory accept, what the checks symmetry, pairing, locality, pcie and rate found then is "
@@ -1116,18 +1194,21 @@ bool is_reported(const View& view, const Placement& placed, const Findings& pair
   return false;
 }
 
-// GPUs without a driver while equal ones have one.
+// GPUs without a driver for jobs while equal ones have one.
 Findings gpus_without_driver(const View& view) {
   const Topology& topology = view.now.topology;
+  // Empty: none for jobs.
   const auto driver_of = [&](const Gpu& gpu) {
     const PlatformFunction* function = function_of(view.now, gpu.pci);
-    return function == nullptr || is_given_away(view.now, gpu.pci) ? std::string() : function->kernel_driver;
+    const bool is_for_jobs =
+        function != nullptr && !is_given_away(view.now, gpu.pci) && runs_jobs(function->kernel_driver);
+    return is_for_jobs ? function->kernel_driver : std::string();
   };
   // `inventory` reports those that had a driver when it was recorded.
   const auto built = built_of(view);
   const auto is_recorded = [&](const Gpu& gpu) {
     const std::string* recorded = find_in(built->recorded_at, gpu.pci);
-    return recorded != nullptr && !view.now.inventory->find(*recorded)->driver.empty();
+    return recorded != nullptr && runs_jobs(view.now.inventory->find(*recorded)->driver);
   };
   Findings out;
   for (const Gpu& gpu : topology.gpus) {
@@ -1142,10 +1223,21 @@ Findings gpus_without_driver(const View& view) {
         driver = driver_of(other);
       }
     if (equal == 0) continue;
-    out.push_back(bad(Status::critical, gpu.name, "no kernel driver: " + gpu.pci,
-                      driver + ", like " + std::to_string(equal) + (equal == 1 ? " equal GPU" : " equal GPUs"),
-                      "The GPU " + gpu.pci + " has no kernel driver, unlike " + std::to_string(equal) +
-                          " equal GPUs: the driver failed on it, and no job can use it.",
+    const std::string& own = function_of(view.now, gpu.pci)->kernel_driver;
+    const std::string like = std::to_string(equal) + (equal == 1 ? " equal GPU" : " equal GPUs");
+    if (!own.empty()) {
+      out.push_back(
+          bad(Status::critical, gpu.name, "kernel driver " + own + ": " + gpu.pci, driver + ", like " + like,
+              "The GPU " + gpu.pci + " has the kernel driver " + own + ", unlike " + like + ": no job can use it.",
+              {"lspci -k -s " + gpu.pci + "; ",
+               {Work::ends_jobs, "echo " + gpu.pci + " > /sys/bus/pci/drivers/" + own + "/unbind; echo " + gpu.pci +
+                                     " > /sys/bus/pci/drivers/" + driver + "/bind. "},
+               "For the next boots: blacklist " + own + " in /etc/modprobe.d, and rebuild the initramfs."}));
+      continue;
+    }
+    out.push_back(bad(Status::critical, gpu.name, "no kernel driver: " + gpu.pci, driver + ", like " + like,
+                      "The GPU " + gpu.pci + " has no kernel driver, unlike " + like +
+                          ": the driver failed on it, and no job can use it.",
                       {"lspci -k; journalctl -k -g '" + gpu.pci + gpu_log_word(gpu.vendor) + "'; then echo " + gpu.pci +
                            " > /sys/bus/pci/drivers_probe; ",
                        {Work::in_machine, "power-cycle the node if it fails again"}}));
@@ -1153,7 +1245,7 @@ Findings gpus_without_driver(const View& view) {
   return out;
 }
 
-// The driver that makes the GPU usable for jobs. nouveau has no compute and no GPUDirect. Empty: unknown.
+// The driver that makes the GPU usable for jobs. Empty: unknown.
 std::string_view gpu_module(const Gpu& gpu) {
   switch (gpu.vendor) {
     case kNvidia: return "nvidia";
@@ -1198,6 +1290,11 @@ void add_models_without_driver(const Node& node, Findings& out) {
     const std::string module(gpu_module(first));
     Fix fix = "modprobe " + module + "; journalctl -k -g " + module;
     if (module.empty()) fix = "lspci -k -s " + first.pci + " (Kernel modules); modprobe the module; journalctl -k";
+    const std::string& other = *drivers.begin();
+    if (!other.empty() && !module.empty())  // it keeps the driver for jobs away
+      fix = {
+          {Work::ends_jobs, "modprobe -r " + other + " && modprobe " + module + "; journalctl -k -g " + module + ". "},
+          "For the next boots: blacklist " + other + " in /etc/modprobe.d, and rebuild the initramfs."};
     out.push_back(
         bad(Status::warning, "GPUs", std::move(observed), module.empty() ? "a driver" : module,
             "Without " + (module.empty() ? "a driver" : "the driver " + module) + " no job can use these GPUs.",

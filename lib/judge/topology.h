@@ -41,6 +41,8 @@ Findings accepted_findings(const View& view);
 // The faults that the rules about parts report of the machine, for its inventory: "locality GPU2: SYS to mlx5_0;
 // expected PIX".
 std::vector<std::string> odd_parts(const Node& node);
+// Whether a NIC is farther from its GPU than the inventory has it, because one of the two is in another slot.
+bool has_farther_nics(const Node& node);
 // Whether a finding of the same rule about the same subject is among them.
 inline bool is_among(const Findings& accepted, const Finding& finding) {
   return std::ranges::any_of(

@@ -7,6 +7,7 @@
 #include "metrics/counters.h"
 #include "metrics/port_labels.h"
 #include "metrics/telemetry.h"
+#include "nic/capabilities.h"
 #include "setting/change.h"
 #include "setting/setting_table.h"
 
@@ -112,7 +113,8 @@ void add_link(FamilySet& families, const Port& port) {
   add_if(families, kCarrierDowns, labels, port.counters.carrier_down);
   if (whole) add_if(families, kRate, labels, port.rate);
   if (whole) add_if(families, kActiveMtu, labels, port.active_mtu);
-  if (port.qos.pfc_watchdog) families.add(kPfcWatchdog, labels, *port.qos.pfc_watchdog / 1e3);
+  if (port.qos.pfc_watchdog && *port.qos.pfc_watchdog != kAutomaticPfcWatchdog)
+    families.add(kPfcWatchdog, labels, *port.qos.pfc_watchdog / 1e3);
   if (keys_of(port.qos) == Keys{}) return;
   std::string settings;
   for (const Setting& setting : kSettings)

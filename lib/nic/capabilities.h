@@ -11,6 +11,9 @@
 
 namespace fabric {
 
+// PFC_STORM_PREVENTION_AUTO of linux/ethtool.h: the PFC watchdog has the time that the driver or its firmware chooses.
+inline constexpr uint32_t kAutomaticPfcWatchdog = 65535;
+
 struct Capabilities {
   bool priority_bytes = false;  // counts RDMA traffic per priority
   // Its RDMA hardware counters are those of queue pairs in the function's counter set. Queue pairs that a library makes

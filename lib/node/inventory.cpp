@@ -210,8 +210,8 @@ std::vector<InventoryChange> changes_since(const Inventory& inventory, const Nod
     const InventoryPart& is = parts[*match];
     if (was.pci != is.pci) add(Kind::moved, was.pci, is.pci);
     const auto* function = find_in(now.platform.functions, is.pci);
-    if (!was.driver.empty() && function != nullptr && function->kernel_driver.empty())
-      add(Kind::driver, was.driver, "none");
+    if (runs_jobs(was.driver) && function != nullptr && !runs_jobs(function->kernel_driver))
+      add(Kind::driver, was.driver, function->kernel_driver.empty() ? "none" : function->kernel_driver);
     // RDMA devices are renamed, so only their number counts: one of several that is gone is a loss.
     const bool in_container = !was.gpu && nic_at(now.topology, is.pci)->rdma_elsewhere;
     if (is.rdma.size() < was.rdma.size() && !in_container)

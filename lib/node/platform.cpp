@@ -271,6 +271,8 @@ bool is_given_away(const PlatformFunction& function) {
          driver == "uio_pci_generic";
 }
 
+bool runs_jobs(std::string_view gpu_driver) { return !gpu_driver.empty() && gpu_driver != "nouveau"; }
+
 }  // namespace fabric
 
 namespace fabric::scanning {

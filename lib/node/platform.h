@@ -75,6 +75,9 @@ struct Platform {
 // UIO. It is judged there, not on this machine.
 bool is_given_away(const PlatformFunction& function);
 
+// Whether jobs can use a GPU that is bound to this driver. nouveau has no compute and no GPUDirect. False without one.
+bool runs_jobs(std::string_view gpu_driver);
+
 namespace scanning {
 
 // Fills Node::platform and Node::pci_settings; the topology must be filled.

@@ -114,6 +114,13 @@ std::vector<size_t> add_recorded(const Inventory& recorded, Built& built) {
       built.lost_since.insert(out[i]);
     }
   }
+  for (const auto& [i, match] : matches) {
+    const InventoryPart& was = recorded.parts[i];
+    const PciDevice& device = was.gpu ? static_cast<const PciDevice&>(whole.gpus[out[i]]) : whole.nics[out[i]];
+    if (was.bridges.empty() || device.bridges.empty()) continue;  // unknown
+    PciDevice place = place_of(was, bridges);
+    if (place.root != device.root || place.bridges != device.bridges) built.moved[device.pci] = std::move(place);
+  }
   for (size_t i = 0; i < recorded.parts.size(); ++i) {
     if (matches.contains(i)) continue;
     const InventoryPart& was = recorded.parts[i];
@@ -168,8 +175,37 @@ void add_missing(Built& built) {
   }
 }
 
-// The recorded pairing, and the recorded NICs for GPUs. nullopt: none was recorded, or a part is in another slot or a
-// GPU was added, so that another pairing may be the best now.
+// Whether a NIC that the inventory lacks is of a model of its NICs for GPUs, and nearer to a GPU than the recorded ones
+// of that GPU. `now`: the parts of the topology; `matches`: those that are recorded, by match_parts().
+bool has_new_near_nic(const Inventory& recorded, const std::vector<size_t>& at, const std::vector<InventoryPart>& now,
+                      const std::map<size_t, size_t>& matches, const Topology& topology) {
+  std::set<size_t> known;
+  for (const auto& [was, is] : matches) known.insert(is);
+  std::map<std::string, size_t> nics;
+  for (size_t i = 0; i < at.size(); ++i)
+    if (!recorded.parts[i].gpu) nics.emplace(recorded.parts[i].pci, at[i]);
+  for (size_t part = 0; part < now.size(); ++part) {
+    const bool is_for_gpus = std::ranges::any_of(recorded.parts, [&](const InventoryPart& each) {
+      return each.compute && each.vendor == now[part].vendor && each.device == now[part].device;
+    });
+    const Nic* added = known.contains(part) || now[part].gpu ? nullptr : nic_at(topology, now[part].pci);
+    if (!is_for_gpus || added == nullptr || !carries_rdma(*added)) continue;
+    for (size_t i = 0; i < at.size(); ++i) {
+      if (!recorded.parts[i].gpu) continue;
+      const auto path = path_class(topology.gpus[at[i]], *added);
+      const bool is_nearest = std::ranges::all_of(recorded.parts[i].nics, [&](const std::string& pci) {
+        const size_t* nic = find_in(nics, pci);
+        const auto was = nic == nullptr ? std::nullopt : path_class(topology.gpus[at[i]], topology.nics[*nic]);
+        return !was || (path && *path < *was);
+      });
+      if (path && is_nearest) return true;
+    }
+  }
+  return false;
+}
+
+// The recorded pairing, and the recorded NICs for GPUs. nullopt: none was recorded, or a part is in another slot, or a
+// GPU or a NIC for one was added, so that another pairing may be the best now.
 std::optional<Pairing> recorded_pairing(const Inventory& recorded, const std::vector<size_t>& at, Built& built) {
   const auto now = inventory_parts(built.topology);
   const auto matches = match_parts(recorded, now);
@@ -177,6 +213,7 @@ std::optional<Pairing> recorded_pairing(const Inventory& recorded, const std::ve
     if (way_to(recorded.parts[was]) != way_to(now[is])) return std::nullopt;
   const auto known = std::ranges::count_if(matches, [&](const auto& match) { return now[match.second].gpu; });
   if (static_cast<size_t>(known) < built.topology.gpus.size()) return std::nullopt;
+  if (has_new_near_nic(recorded, at, now, matches, built.topology)) return std::nullopt;
   std::map<std::string, size_t> nics;
   for (size_t i = 0; i < at.size(); ++i) {
     const InventoryPart& part = recorded.parts[i];

@@ -28,6 +28,8 @@ struct Built {
   std::vector<OddNode> odd_nodes{};    // likewise
   std::optional<OddGpus> odd_gpus{};
   std::map<std::string, std::string> recorded_at{};  // present address of a part -> its address in the inventory
+  // Present address of a part in another slot -> its place in the inventory, with the present names of the bridges.
+  std::map<std::string, PciDevice> moved{};
 
   // Whether the NIC serves a GPU: the best pairing gives it to one, which may be missing now. NICs that serve none have
   // another purpose (storage, management), or are spare. Port::place is another fact.

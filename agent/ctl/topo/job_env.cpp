@@ -478,16 +478,22 @@ bool is_closed(const TopoView& view, size_t nic) {
 
 // NCCL joins the ports of one PCI device into one NIC (level PORT, its default); wider levels join NICs of different
 // devices (src/graph/topo.cc of 2.30, ncclTopoAutoMerge()).
-void add_nccl_merging(EnvFile& out, const TopoView& view) {
+void add_nccl_merging(EnvFile& out, const TopoView& view, const JobPorts& job) {
   constexpr size_t kMostJoined = 4;  // NCCL_NET_MAX_DEVS_PER_NIC
   std::map<std::string, std::set<size_t>> cards;
   std::map<size_t, std::set<size_t>> gpus_of;  // by NIC
   bool are_apart = false, are_planes = true;
+  // The list has no port of such a NIC, so that NCCL does not see it.
+  const auto is_left_out = [&](size_t nic) {
+    const std::vector<const Port*> ports = ports_of(view, {nic});
+    return !view.node.ports.empty() &&
+           std::ranges::none_of(ports, [&](const Port* port) { return contains(job.active, port); });
+  };
   for (size_t g = 0; g < view.pairing.pairs.size(); ++g) {
     const Pair& pair = view.pairing.pairs[g];
     std::set<std::string> own;
     for (const size_t nic : pair.nics) {
-      if (is_closed(view, nic)) continue;
+      if (is_left_out(nic)) continue;
       const std::string card = card_of(view.topology.nics[nic].pci);
       own.insert(card);
       cards[card].insert(nic);
@@ -595,7 +601,7 @@ std::string topo_nccl(const TopoView& view) {
           "default since NCCL 2.20. With several queue pairs compare with 1: NVIDIA's tests of GB300 were faster "
           "with it (NVIDIA/cluster-readiness-engine pull request 287).");
     add_nccl_functions(out, view, job);
-    add_nccl_merging(out, view);
+    add_nccl_merging(out, view, job);
   }
   add_nccl_c2c(out, view);
   if (view.bootstrap.empty()) {

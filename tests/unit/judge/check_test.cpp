@@ -1087,11 +1087,12 @@ TEST(Check, TwoModelsOfOneDriverAreNoTwins) {
 
 // RoCE drivers report the physical state Disabled for every port without a link.
 TEST(Check, TheRemedyOfAPortWithoutALinkFollowsItsReason) {
-  const auto remedy = [](const char* reason, LinkLayer layer) {
+  const auto remedy = [](const char* reason, LinkLayer layer, const char* detail = "") {
     Healthy node;
     down(node, 0, 3);
+    node.now.ports[0].carrier = false;
     node.now.ports[0].link_layer = layer;
-    node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason};
+    node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = detail};
     const auto found = complaints_of(node.view(), {"port-state"});
     return found.size() == 1 ? found[0].remedy : describe(found);
   };
@@ -1112,7 +1113,8 @@ TEST(Check, TheRemedyOfAPortWithoutALinkFollowsItsReason) {
   for (const char* reason : {"", "No cable"})
     EXPECT_TRUE(has(remedy(reason, LinkLayer::ethernet), "cable and switch port"))
         << remedy(reason, LinkLayer::ethernet);
-  for (const char* reason : {"No cable", "Cable issue", "EEPROM issue", "Power budget exceeded", "Overheat"})
+  for (const char* reason : {"No cable", "Cable issue", "EEPROM issue", "Power budget exceeded", "Overheat", "Module",
+                             "Calibration failure", "Bad signal integrity"})
     EXPECT_FALSE(has(remedy(reason, LinkLayer::ethernet), "Enable the switch port")) << reason;
   for (const auto& [reason, step] : {std::pair{"BMC request down", "in the settings of the BMC"},
                                      {"No cable", "Plug in or reseat"},
@@ -1122,8 +1124,40 @@ TEST(Check, TheRemedyOfAPortWithoutALinkFollowsItsReason) {
                                      {"Overheat", "airflow"},
                                      {"OTP speed violation", "a lower speed on the switch port"},
                                      {"Link training failure", "the same speed and FEC on ens0"},
-                                     {"Logical mismatch", "the same speed and FEC on ens0"}})
+                                     {"Logical mismatch", "the same speed and FEC on ens0"},
+                                     {"Module", "Reseat the module of ens0"},  // bnxt_get_link_ext_state(): a fault
+                                     {"Calibration failure", "Reseat the cable or module of ens0"},
+                                     {"Bad signal integrity", "the modules of both ends"}})
     EXPECT_TRUE(has(remedy(reason, LinkLayer::ethernet), step)) << remedy(reason, LinkLayer::ethernet);
+  EXPECT_TRUE(has(remedy("Link training failure", LinkLayer::ethernet, "Remote side is not ready yet"),
+                  "the receive power of the switch port"))
+      << "a remote fault is no difference of speed or FEC";
+  EXPECT_TRUE(has(remedy("Bad signal integrity", LinkLayer::ethernet, "Unsupported rate"), "the same speed and FEC"));
+}
+
+TEST(Check, PfcThatIsOnInALossyFabricLosesNoPackets) {
+  Healthy node;
+  const Port& port = node.now.ports[0];
+  node.policy.ports[0].want.pfc = PrioSet{};
+  node.plan[port.id()] = {{port.id(), SettingId::pfc, Outcome::differs, 0, false, "3", "none", {}, {}}};
+  const auto meaning = [&] {
+    const auto found = complaints_of(node.view(), {"pfc"});
+    return found.empty() ? std::string() : found[0].meaning;
+  };
+  EXPECT_TRUE(has(meaning(), "RoCE drops packets")) << meaning();
+  node.policy.ports[0].fabric.kind = FabricKind::lossy;
+  EXPECT_TRUE(has(meaning(), "a lossy fabric") && !has(meaning(), "RoCE drops packets")) << meaning();
+}
+
+// rdma-resource(8) lists one kind at a time.
+TEST(Check, ObjectsThatRunOutAreListedByTheirKind) {
+  Healthy node;
+  node.now.ports[0].resources = {{"qp", "", 10, 100}, {"cq", "", 95, 100}, {"srq", "", 1, std::nullopt}};
+  const auto found = complaints_of(node.view(), {"rdma-resources"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].observed, "completion queues 95 % used (95 of 100)");
+  EXPECT_TRUE(has(found[0].remedy, "rdma resource show cq dev mlx5_0. ")) << found[0].remedy;
+  EXPECT_FALSE(has(found[0].remedy, "show qp")) << found[0].remedy;
 }
 
 // Light on other lanes shows that the switch port is on.

@@ -10,6 +10,7 @@
 #include "support/healthy_node.h"
 #include "support/machines.h"
 #include "support/test.h"
+#include "topology/built.h"
 
 namespace fabric {
 namespace {
@@ -469,6 +470,31 @@ TEST(Planes, ARateThatIsLowerCountsLess) {
   node.plane(1).rate = 12.5e9;
   node.lose(4);
   EXPECT_TRUE(has(node.findings(), "3 of 4 planes, 71 % of its bandwidth")) << node.findings();
+}
+
+// Another check reports the function: here it only counts.
+TEST(Planes, AFunctionThatWasLostIsAPlaneOfItsGpu) {
+  Planes node;
+  auto built = std::make_shared<Built>(built_of(node.now));
+  Nic lost = built->topology.nics.at(1);
+  lost.pci.back() = '7';
+  lost.rdma = {"lost"};
+  const size_t index = built->topology.nics.size();
+  built->topology.nics.push_back(lost);
+  built->lost.insert(index);
+  built->pairing.pairs.at(1).nics.push_back(index);
+  View view = node.view();
+  view.built = built;
+  const auto planes = [&] {
+    std::string out;
+    for (const Finding& each : run_rules(view, std::vector<std::string>{"planes"}).findings)
+      if (each.id == "planes" && each.subject == "GPU1")
+        out = std::string(to_text(each.status)) + ": " + each.observed + " of " + each.expected;
+    return out;
+  };
+  EXPECT_EQ(planes(), "ok: 4 of 5 planes, 80 % of its bandwidth: " + lost.pci + " (missing) of 5 planes");
+  node.lose(2), node.lose(3);
+  EXPECT_TRUE(has(planes(), "critical: 2 of 5 planes, 40 % of its bandwidth: mlx5_1/2 ")) << planes();
 }
 
 // NICs of one GPU on different cards are NICs of their own unless the policy calls them planes.

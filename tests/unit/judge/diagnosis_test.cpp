@@ -678,6 +678,21 @@ TEST(DiagnosisBounds, LateReceiversAreNamedBesideLosses) {
   EXPECT_FALSE(has(text(ask(node)), "RNR")) << text(ask(node));
 }
 
+// Selective retransmission sends a lost packet again, and nothing else.
+TEST(DiagnosisBounds, ALossyFabricIsJudgedByTheShareOfItsLosses) {
+  for (const char* counter : {"packet_seq_err", "out_of_sequence"})
+    for (const auto& [lost, status] : {std::pair(50'000, Status::warning), {4'000'000, Status::critical}}) {
+      Healthy node(1);
+      node.policy.ports.front().fabric.kind = FabricKind::lossy;
+      grow(node, Where::ethtool, "tx_vport_rdma_unicast_packets", 10'000'000);
+      grow(node, Where::ethtool, "rx_vport_rdma_unicast_packets", 10'000'000);
+      grow(node, Where::hw, counter, static_cast<uint64_t>(lost));
+      const Findings found = ask(node);
+      ASSERT_EQ(rules_of(found), std::set<std::string>{"loss-in-network"}) << counter << " " << text(found);
+      EXPECT_EQ(found[0].status, status) << counter << " +" << lost;
+    }
+}
+
 // Global pause is not called PFC, and its step is to turn it off.
 TEST(DiagnosisBounds, GlobalPauseWithoutPfcIsTurnedOff) {
   Healthy node(1);
@@ -707,6 +722,16 @@ TEST(DiagnosisBounds, ADisabledPortThatNeverHadALinkMayHaveNoCable) {
   ASSERT_EQ(rules_of(never), std::set<std::string>{"admin-down"}) << text(never);
   EXPECT_EQ(never[0].certainty, Certainty::likely);
   EXPECT_TRUE(has(text(never), "cable")) << text(never);
+}
+
+// The far end sends, so it is on: this port's own transmitter may be the fault.
+TEST(DiagnosisBounds, ARemoteFaultMayComeFromThisPortsTransmitter) {
+  Healthy node;
+  take_down(node, 3, "Link training failure", "Remote side is not ready yet");
+  const std::vector<Finding> found = ask(node);
+  ASSERT_EQ(rules_of(found), std::set<std::string>{"no-partner"}) << text(found);
+  EXPECT_EQ(found[0].certainty, Certainty::likely);
+  EXPECT_TRUE(has(text(found), "Read the rx power of the module at")) << text(found);
 }
 
 // Its link is up: the cable and the module carry it.
@@ -881,6 +906,18 @@ ModuleInput from_cable(double ratio, unsigned lane = 1) {
 }
 ModuleInput from_nic(double ratio, unsigned lane = 1) {
   return {.side = ModuleSide::host, .lane = lane, .error_ratio = ratio, .snr = {}};
+}
+
+// One finding for the port, which is that of the worse side.
+TEST(DiagnosisBounds, TwoBadSidesOfAModuleAreBothNamed) {
+  for (const auto& [cable, nic] : {std::pair(1e-4, 3e-5), {5e-4, 3e-5}, {1e-4, 5e-4}}) {
+    Healthy node(1);
+    arrive(node, {from_cable(cable), from_nic(nic)});
+    const Findings found = test::complaints_of(node.view(), {"pre-fec-ber"});
+    ASSERT_EQ(found.size(), 1u) << cable << " " << nic;
+    for (const char* side : {"from the cable", "from the NIC"})
+      EXPECT_TRUE(has(found[0].observed, side)) << found[0].observed;
+  }
 }
 
 // The module measures which bits were damaged before they reached it.

@@ -288,6 +288,18 @@ TEST(HealthRules, CorrectedPcieErrorsAreCountedOverHours) {
   }
 }
 
+TEST(HealthRules, AFabricThatReordersIsJudgedByTheOtherCounters) {
+  test::Healthy node;
+  for (PortPolicy& entry : node.policy.ports) entry.fabric.spraying = true;
+  std::map<std::string, Signals> signals;
+  for (const Port& port : node.now.ports)
+    signals[port.id()] = {.seconds = 60, .rx_packets = 1e6, .out_of_sequence = 1e5, .sequence_naks = 0};
+  View view = node.view();
+  view.signals = &signals;
+  for (const Finding& finding : run_rules(view, std::vector<std::string>{"loss"}).findings)
+    EXPECT_TRUE(finding.observed.starts_with("no sequence NAKs")) << finding.subject << ": " << finding.observed;
+}
+
 TEST(HealthRules, AGidWithAnUnreadTypeIsTheSameGid) {
   Machine machine;
   machine.steps(3);

@@ -157,6 +157,17 @@ TEST(Families, WhatWasNotReadHasNoSeries) {
   EXPECT_TRUE(all.begin()->first.starts_with("fabric_port_info,device=mlx5_0,port=1,"));
 }
 
+// 65535 is no time: the firmware chooses one.
+TEST(Families, TheTimeOfThePfcWatchdogIsThereIfItIsKnown) {
+  const std::string watchdog = "fabric_pfc_watchdog_seconds,device=mlx5_0,port=1";
+  Port one = port("mlx5_0");
+  for (const auto& [milliseconds, seconds] :
+       {std::pair(0U, std::optional(0.0)), {8000U, 8.0}, {65535U, std::nullopt}}) {
+    one.qos.pfc_watchdog = milliseconds;
+    EXPECT_EQ(value(of_link(one), watchdog), seconds) << milliseconds;
+  }
+}
+
 TEST(Families, PortIsUpOnlyWhenActiveAndWithCarrier) {
   auto up = [](std::optional<unsigned> state, std::optional<bool> carrier) {
     Port p = port("mlx5_0");

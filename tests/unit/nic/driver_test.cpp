@@ -567,7 +567,7 @@ TEST(PfcWatchdog, TheFixHasAValueThatTheDriverAccepts) {
   for (const auto& [driver, value] : {std::pair("mlx5_core", "tout 8000,"), std::pair("bnxt_en", "tout 65535,")}) {
     Healthy healthy;
     Port& port = healthy.now.ports[0];
-    port.driver = driver;
+    port.kernel_driver = driver;
     port.qos.pfc_watchdog = 0;
     port.qos.pfc = PrioSet{0x08};
     for (const Finding& finding : run_rules(healthy.view()).findings)

@@ -207,6 +207,9 @@ TEST(Inventory, ADriverARateAndARootsNodeAreCompared) {
   EXPECT_EQ(said_of([](Node&) {}), "");
   EXPECT_TRUE(has(said_of([](Node& node) { node.platform.functions[node.topology.gpus[2].pci].kernel_driver.clear(); }),
                   "kernel driver none: GPU2"));
+  EXPECT_EQ(said_of([](Node& node) { node.platform.functions[node.topology.gpus[2].pci].kernel_driver = "nouveau"; }),
+            "inventory 0000:33:00.0 critical: kernel driver nouveau: GPU2 (0000:33:00.0)\n")
+      << "it runs no jobs";
   EXPECT_EQ(said_of([](Node& node) { node.platform.functions[node.topology.gpus[2].pci].kernel_driver = "vfio-pci"; }),
             "")
       << "a guest has it";
@@ -259,6 +262,76 @@ TEST(Inventory, AnAcceptedMachineIsSilent) {
   const auto accepted = accepted_findings(node.view());
   EXPECT_TRUE(std::ranges::any_of(accepted, [&](const Finding& each) { return each.subject == unnamed.pci; }))
       << test::describe(accepted);
+}
+
+// Before the agent has recorded it.
+TEST(Inventory, ANicThatIsAddedForAGpuServesIt) {
+  Healthy node;
+  const Node whole = node.now;
+  node.now.topology.nics.erase(node.now.topology.nics.begin() + 2);
+  node.now.ports.erase(node.now.ports.begin() + 2);
+  for (const bool accepted : {false, true}) {
+    Inventory inventory = recorded(node.now);
+    inventory.accepted = accepted;
+    Healthy repaired;
+    repaired.now.inventory = inventory;
+    EXPECT_EQ(test::said(repaired.view(), {"topology"}), "") << "accepted " << accepted;
+    EXPECT_EQ(built_of(repaired.now).present_pairing, built_of(whole).present_pairing) << "accepted " << accepted;
+
+    Nic& storage = repaired.now.topology.nics[2];  // of another model: for another purpose
+    storage.device = 0x101d;
+    EXPECT_TRUE(built_of(repaired.now).present_pairing.pairs[2].path > PathClass::PIX) << "accepted " << accepted;
+  }
+}
+
+// The uplink of a switch: the inventory has no links between bridges.
+TEST(Inventory, AnAcceptedBridgeIsSilentUntilItsLinkChanges) {
+  Healthy node;
+  const auto set_uplink = [&](double speed) {
+    const std::vector<std::string>& bridges = node.now.topology.nics[1].bridges;
+    for (const size_t i : {1, 2}) node.now.platform.functions.at(bridges[i]).link = {speed, 32, 16, 16};
+  };
+  const auto said = [&] { return test::said(node.view(), {"topology"}); };
+  set_uplink(8);
+  EXPECT_TRUE(has(said(), "pcie 0000:21:00.0")) << said();
+  Inventory inventory = recorded(node.now);
+  inventory.accepted = true;
+  inventory.odd = odd_parts(node.now);
+  node.now.inventory = inventory;
+  EXPECT_EQ(said(), "");
+  set_uplink(5);
+  EXPECT_TRUE(has(said(), "pcie 0000:21:00.0")) << said();
+}
+
+// In a slot of the CPU, or in the place of another GPU's NIC.
+TEST(Inventory, ANicInAnotherSlotIsNamedIfItIsFartherFromItsGpu) {
+  const auto said_of = [](std::initializer_list<size_t> moved, bool accepted, int numa) {
+    Healthy node;
+    node.now.inventory = recorded(node.now);
+    node.now.inventory->accepted = accepted;
+    for (const size_t i : moved) {
+      Nic& nic = node.now.topology.nics[i];
+      const std::string bus = "0000:" + std::string(1, static_cast<char>('a' + i));
+      nic.root = "pci" + bus + "0";
+      nic.bridges = {bus + "0:01.0"};
+      nic.pci = node.now.ports[i].pci = bus + "1:00.0";
+      nic.numa = nic.numa_above = numa;
+    }
+    EXPECT_TRUE(has_farther_nics(node.now)) << "the agent does not record it";
+    return test::said(node.view(), {"topology"});
+  };
+  EXPECT_FALSE(has_farther_nics(Healthy().now));
+  for (const bool accepted : {false, true}) {
+    const std::string one = said_of({0}, accepted, 0);
+    EXPECT_TRUE(has(one, "locality GPU0 warning: NODE to ")) << "accepted " << accepted << ": " << one;
+    EXPECT_FALSE(has(one, "inventory")) << "named once: " << one;
+    const std::string all = said_of({0, 1, 2, 3}, accepted, 0);
+    for (const char* nic : {"0", "1"})
+      EXPECT_TRUE(has(all, "inventory mlx5_" + std::string(nic) + " warning: NODE to GPU" + nic)) << all;
+    const std::string far = said_of({0, 1, 2, 3}, accepted, 1);
+    EXPECT_TRUE(has(far, "SYS to ")) << far;
+    EXPECT_FALSE(has(far, "NUMA node")) << "the node of the slot, not of the firmware: " << far;
+  }
 }
 
 using RecordedInventory = test::OfCorpus;

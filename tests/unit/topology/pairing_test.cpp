@@ -700,6 +700,8 @@ TEST(SymmetryCheck, AGpuWithoutADriverIsNamed) {
   EXPECT_EQ(symmetry(), "");
   driver(2).clear();
   EXPECT_EQ(symmetry(), "symmetry GPU2 critical: no kernel driver: 0000:33:00.0\n");
+  driver(2) = "nouveau";  // runs no jobs
+  EXPECT_EQ(symmetry(), "symmetry GPU2 critical: kernel driver nouveau: 0000:33:00.0\n");
   driver(2) = "vfio-pci";
   EXPECT_EQ(symmetry(), "");
   for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu).clear();
@@ -719,6 +721,8 @@ TEST(SymmetryCheck, AGpuWithoutADriverIsNamed) {
   EXPECT_EQ(symmetry(), "");
   for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu) = "nouveau";
   EXPECT_EQ(symmetry(), "symmetry GPUs warning: nouveau: 4 GPUs, the first at 0000:13:00.0\n");
+  const auto found = test::complaints_of(server.view(), {"symmetry"});
+  EXPECT_TRUE(test::has(found.at(0).remedy, "modprobe -r nouveau && modprobe nvidia")) << found.at(0).remedy;
 }
 
 TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {

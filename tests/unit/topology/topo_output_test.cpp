@@ -982,6 +982,9 @@ TEST(JobEnv, MergeLevelFollowsFromTheCardsAndPlanes) {
   nics[1].pci = card + "1";
   node.now.ports[1].pci = nics[1].pci;
   EXPECT_TRUE(has(printed_for(node, "nccl"), "\nNCCL_NET_MERGE_LEVEL=LOC\n")) << printed_for(node, "nccl");
+  const std::vector<Gid> gids = std::exchange(node.now.ports[1].gids, {});
+  EXPECT_FALSE(has(printed_for(node, "nccl"), "NCCL_NET_MERGE_LEVEL")) << "the list has one of the two";
+  node.now.ports[1].gids = gids;
   node.now.verbs_files = {{"mlx5_0", {"uverbs0", 0666}}, {"mlx5_1", {"uverbs1", 0666}}};
   node.now.has_container_processes = true;
   EXPECT_TRUE(has(printed_for(node, "nccl"), "# NCCL_NET_MERGE_LEVEL is not set"))
