@@ -102,6 +102,17 @@ TEST(Diagnosis, ACheckThatIsOffHidesNoCause) {
   }
 }
 
+// The transport of EFA sends again over other paths: what no peer answers is no loss of the network.
+TEST(Diagnosis, APeerOfEfaThatStoppedAnsweringIsNamed) {
+  Healthy node;
+  for (Node* each : {&node.before, &node.now}) each->ports[0].kernel_driver = "efa";
+  grow(node, Where::hw, "unresponsive_remote_events", 35);
+  grow(node, Where::hw, "retrans_timeout_events", 900);
+  const Findings found = ask(node);
+  EXPECT_EQ(rules_of(found), std::set<std::string>{"far-end"}) << text(found);
+  EXPECT_NE(text(found).find("peers that stopped answering +35"), std::string::npos) << text(found);
+}
+
 // A fault that the operator knows and has suppressed does not come back as a symptom without a cause.
 TEST(Diagnosis, ASuppressedRuleStillExplainsItsPort) {
   using PlantFault = void (*)(Healthy&);
