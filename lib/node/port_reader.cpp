@@ -382,6 +382,10 @@ std::vector<Port> bond_members(Context& context, const Port& bond) {
     member.unread.clear();
     (void)read_netdev(context, member);
     read_speed(root, member);
+    // With another mode than 802.3ad the first is "N/A" and the second empty (drivers/net/bonding/bond_sysfs*.c).
+    const auto own = root.number_in<unsigned>(net_folder(member) + "/bonding_slave/ad_aggregator_id"),
+               of_bond = root.number_in<unsigned>(net_folder(bond) + "/bonding/ad_aggregator");
+    if (own && of_bond) member.aggregator = Aggregator{*own, *of_bond};
     read_counters(context, member);
     members.push_back(std::move(member));
   }

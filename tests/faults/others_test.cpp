@@ -60,7 +60,8 @@ std::vector<Planted> losses() {
       {"the peers set no traffic class: their packets overrun a lossy buffer here", "hgx",
        [](Machine& m) { receive_unmarked(m), m.raise(kPhyDiscards, 60'000, "rx"), lose_packets(m); },
        "not-enough-evidence", "discarded packets: discards +60000"},
-      {"one of two jobs sets no traffic class: its packets overrun a lossy buffer here, by the discards of its priority",
+      {"one of two jobs sets no traffic class: its packets overrun a lossy buffer here, by the discards of its "
+       "priority",
        "hgx",
        [](Machine& m) {
          m.hold(kPriorityBytes);

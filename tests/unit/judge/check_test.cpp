@@ -1324,6 +1324,32 @@ TEST(Check, AMemberOfABondWithoutALinkIsNamed) {
   EXPECT_EQ(port_states(node), "");
 }
 
+// The switch port of the member is in no port channel, or in another one.
+TEST(Check, AMemberThatLacpLeavesOutIsNamed) {
+  Healthy node;
+  for (int i = 0; i < 2; ++i) node.now.ports.push_back(node.now.ports[0]);
+  Port &bond = node.now.ports[0], &second = node.now.ports.back(), &first = node.now.ports[node.now.ports.size() - 2];
+  test::make_bond(bond);
+  for (Port* member : {&first, &second}) {
+    test::make_member(*member);
+    member->carrier = true;
+    member->speed = 100'000;
+    member->aggregator = Aggregator{1, 1};
+  }
+  second.netdev = "ens0np1";
+  EXPECT_EQ(port_states(node), "");
+  second.aggregator = Aggregator{2, 1};
+  EXPECT_EQ(port_states(node), "port-state mlx5_0/1@ens0np1 warning: carrier; LACP aggregator 2, bond0 uses 1\n");
+  second.speed = 25'000;
+  EXPECT_EQ(port_states(node), "") << "rate reports it";
+  second.carrier = false;
+  EXPECT_EQ(port_states(node), "port-state mlx5_0/1@ens0np1 warning: no carrier\n");
+  second.carrier = true;
+  second.speed.reset();
+  second.aggregator = Aggregator{2, 0};
+  EXPECT_EQ(port_states(node), "") << "no aggregator is active while the bond comes up";
+}
+
 TEST(Check, AMemberOfABondWithASlowerLinkIsNamed) {
   Healthy node;
   node.now.ports.push_back(node.now.ports[0]);

@@ -584,6 +584,20 @@ TEST_F(ScanOfABond, TheMembersArePortsOfTheirOwn) {
   EXPECT_EQ(agentd::real_pci_environment(kernel).scan({}).ports.size(), 3u) << "as fabric-agentd has them";
 }
 
+TEST_F(ScanOfABond, MembersHaveTheirAggregatorOfLacp) {
+  EXPECT_FALSE(scanned({.members = true}).ports.at(2).aggregator) << "another mode";
+  tree.file("sys/class/net/bond0/bonding/ad_aggregator", "1\n")
+      .file("sys/class/net/ens1f0np0/bonding_slave/ad_aggregator_id", "1\n")
+      .file("sys/class/net/ens1f1np1/bonding_slave/ad_aggregator_id", "2\n");
+  const Node node = scanned({.members = true});
+  EXPECT_FALSE(node.ports.at(0).aggregator);
+  EXPECT_EQ(node.ports.at(1).aggregator, (Aggregator{1, 1}));
+  EXPECT_EQ(node.ports.at(2).aggregator, (Aggregator{2, 1}));
+  tree.file("sys/class/net/bond0/bonding/ad_aggregator", "\n")
+      .file("sys/class/net/ens1f1np1/bonding_slave/ad_aggregator_id", "N/A\n");
+  EXPECT_FALSE(scanned({.members = true}).ports.at(2).aggregator);
+}
+
 TEST_F(ScanOfABond, OfNetdevsWithRdmaDevicesOfTheirOwnIsNoneOfRdma) {
   tree.folder(functions[1] + "/infiniband");
   const Node node = by_netlink();
