@@ -90,6 +90,13 @@ bool has_slow_member(const std::map<std::string, BondLinks>& bonds, const Port& 
   return links != nullptr && links->are_unequal;
 }
 
+// "400 Gb/s", "200 Gb/s (2X NDR)"
+std::string speed_text(double rate, const std::optional<IbWidth>& width) {
+  std::string out = rate_text(rate);
+  if (width) out += " (" + std::to_string(width->lanes) + "X " + width->speed + ")";
+  return out;
+}
+
 Finding rate_finding(const View& view, const std::map<std::string, BondLinks>& bonds, const Port& port) {
   const bool for_gpus = serves_gpu(view, port);
   // Equal ports with the same purpose.
@@ -99,10 +106,14 @@ Finding rate_finding(const View& view, const std::map<std::string, BondLinks>& b
     return bad(Status::unknown, port.id(), "-", "a link speed",
                "The speed of this active port could not be read: " + why_unread(port, PortPart::rate) + ".", show);
   std::vector<double> rates;  // of the active ports equal to this one, including its own
-  for (const Port& other : view.now.ports)
-    if (is_active(other) && other.rate && is_like(other) && (&other == &port || !has_slow_member(bonds, other)))
-      rates.push_back(*other.rate);
-  const double best = *std::ranges::max_element(rates);
+  const Port* fastest = &port;
+  for (const Port& other : view.now.ports) {
+    if (!is_active(other) || !other.rate || !is_like(other) || (&other != &port && has_slow_member(bonds, other)))
+      continue;
+    rates.push_back(*other.rate);
+    if (*other.rate > *fastest->rate) fastest = &other;
+  }
+  const double best = *fastest->rate;
   if (*port.rate >= best) {
     const Port* faster = faster_port_of_card(view, port);
     if (faster == nullptr) return good(port.id(), rate_text(*port.rate), rate_text(best));
@@ -128,15 +139,22 @@ Finding rate_finding(const View& view, const std::map<std::string, BondLinks>& b
     return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
   Fix fix{{Work::ends_jobs, "Configure the same speed and FEC as on the switch port (" + show + "). "},
           {Work::at_link, "Replace a cable or transceiver that brings up fewer lanes."}};
+  std::string meaning = "The link is slower than those of equal ports.";
+  // The speed of a lane is negotiated; lanes that do not come up are lost in the cable, a module or a split cage.
+  if (const auto& own = port.width, &whole = fastest->width;
+      own && whole && own->speed == whole->speed && own->lanes < whole->lanes) {
+    meaning = "The link has " + std::to_string(own->lanes) + " of " + std::to_string(whole->lanes) + " lanes.";
+    fix = {{Work::at_link, "Reseat the cable at both ends, then replace it or its modules. "},
+           {Work::ends_jobs, "If the switch splits this port (a breakout cable), undo the split for it."}};
+  }
   if (is_virtual(port)) fix = fix_of_far_link();
   for (const Port& member : view.now.ports)
     if (member.is_member() && member.bond == port.netdev && member.carrier == false)
       fix = "Restore the link of " + member.netdev + ": a bond is as fast as its members that have one.";
   const bool odd_one_out = static_cast<size_t>(full) * 2 > rates.size();
-  return bad(odd_one_out ? Status::critical : Status::warning, port.id(), rate_text(*port.rate),
-             rate_text(best) + ", like equal ports",
-             "The link is slower than those of equal ports. Every collective runs at the speed of its slowest link.",
-             std::move(fix));
+  return bad(odd_one_out ? Status::critical : Status::warning, port.id(), speed_text(*port.rate, port.width),
+             speed_text(best, fastest->width) + ", like equal ports",
+             meaning + " Every collective runs at the speed of its slowest link.", std::move(fix));
 }
 
 // The driver reports no width of the link. Not if equal ports have a rate: then the driver reports it.

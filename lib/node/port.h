@@ -105,6 +105,7 @@ struct Port {
   std::optional<unsigned> phys_state;  // kPhysPolling, kPhysLinkUp, ...
   // Bytes per second: the netdev's speed, else the rate of the RDMA port. A VF has the bandwidth that verbs report.
   std::optional<double> rate;
+  std::optional<IbWidth> width{};  // InfiniBand: of the link
   // The driver reports no width of the link, so that the kernel answers EINVAL for the rate (rate_show() in
   // drivers/infiniband/core/sysfs.c, Linux 6.12; mana_ib).
   bool has_no_width = false;

@@ -267,8 +267,10 @@ void read_speed(const Root& root, Port& port) {
   if (port.speed) port.rate = *port.speed * 1e6 / 8;
   if (port.speed || (port.link_layer == LinkLayer::ethernet && port.carrier == false)) return;
   const auto text = root.read_line(infiniband::port_folder(port.rdma, port.number) + "/rate");
-  if (text) port.rate = infiniband::parse_rate(*text);
-  else if (text.error().code != ENOENT) note_unread(port, PortPart::rate, "rate", text.error());
+  if (text) {
+    port.rate = infiniband::parse_rate(*text);
+    if (port.link_layer == LinkLayer::infiniband) port.width = infiniband::parse_width(*text);
+  } else if (text.error().code != ENOENT) note_unread(port, PortPart::rate, "rate", text.error());
   port.has_no_width = !text && text.error().code == EINVAL;
 }
 

@@ -415,6 +415,27 @@ TEST(Check, ARateThatTheDriverDoesNotReportIsNoFault) {
   EXPECT_TRUE(has(rates(), "rate mlx5_1/1 unknown: -\n")) << "an equal port has one: the driver reports it";
 }
 
+TEST(Check, AnInfinibandLinkThatLostLanesIsNotOfAnotherSpeed) {
+  Healthy node(4);
+  for (Port& port : node.now.ports) {
+    port.link_layer = LinkLayer::infiniband;
+    port.width = IbWidth{4, "NDR"};
+  }
+  Port& port = node.now.ports[1];
+  port.rate = 25e9;
+  port.width = IbWidth{2, "NDR"};
+  auto found = complaints_of(node.view(), {"rate"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].observed, "200 Gb/s (2X NDR)");
+  EXPECT_EQ(found[0].expected, "400 Gb/s (4X NDR), like equal ports");
+  EXPECT_TRUE(has(found[0].meaning, "2 of 4 lanes") && has(found[0].remedy, "Reseat the cable")) << describe(found);
+  port.width = IbWidth{4, "HDR"};
+  found = complaints_of(node.view(), {"rate"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_TRUE(has(found[0].observed, "(4X HDR)") && has(found[0].remedy, "Configure the same speed"))
+      << describe(found);
+}
+
 // The second function of the rail's NIC, with a slower link.
 void add_slower_port(Healthy& node) {
   Nic second = node.now.topology.nics[0];

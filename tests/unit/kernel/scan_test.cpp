@@ -46,6 +46,14 @@ TEST(Infiniband, RatesAreBytesPerSecond) {
     EXPECT_FALSE(infiniband::parse_rate(text)) << text;
 }
 
+TEST(Infiniband, TheWidthIsThatOfTheLink) {
+  EXPECT_EQ(infiniband::parse_width("400 Gb/sec (4X NDR)\n"), (IbWidth{4, "NDR"}));
+  EXPECT_EQ(infiniband::parse_width("100 Gb/sec (1X NDR)"), (IbWidth{1, "NDR"}));
+  for (const char* text : {"", "400 Gb/sec", "400 Gb/sec (4X)", "400 Gb/sec (X NDR)", "400 Gb/sec (0X NDR)",
+                           "400 Gb/sec 4X NDR", "400 Gb/sec (4X NDR) more", "400 Gb/sec (4X \x1b[m)"})
+    EXPECT_FALSE(infiniband::parse_width(text)) << text;
+}
+
 TEST(Infiniband, StatesAreTheirNumbers) {
   EXPECT_EQ(infiniband::parse_state("4: ACTIVE\n"), 4u);
   EXPECT_EQ(infiniband::parse_state("5: LinkUp"), 5u);
