@@ -357,6 +357,12 @@ std::optional<Measured> read_bit_errors(const View& view, const RuleWindow& rule
   return reading;
 }
 
+std::optional<Measured> read_icrc_errors(const View& view, const RuleWindow& rule, const Port& port) {
+  auto reading = read_counters(view, rule, port);
+  if (reading) scale_limits(*reading, view, rule, allowed_error_ratio(port) / 1e-13);
+  return reading;
+}
+
 std::optional<Measured> read_pre_fec_ber(const View& view, const RuleWindow& rule, const Port& port) {
   auto reading = read_counters(view, rule, port);
   if (!reading) return reading;
@@ -422,7 +428,7 @@ constexpr Measurement kLinkErrorsWindows[]{
                 "errors below 1e-11 of the bits (1e-10 up to 100 Gb/s)", 10},
      .meaning =
          "Bits arrive damaged, and the packets are sent again. The cause is this link, or a device on the path if "
-         "there are only ICRC errors, or CRC errors without uncorrectable FEC words.",
+         "there are CRC errors without uncorrectable FEC words.",
      .remedy = {"Check the module and its light: ethtool -m {netdev}. ",
                 {Work::at_link,
                  "Clean, reseat or replace the cable and the transceivers, then try another switch port."}},
@@ -433,11 +439,24 @@ constexpr Measurement kLinkErrorsWindows[]{
                "errors below 1e-13 of the bits (1e-12 up to 100 Gb/s)", 20}},
      .sum = {.parts = {{{"uncorrectable FEC words", &S::fec_uncorrectable},
                         {"symbol errors", &S::symbol_errors},
-                        {"CRC errors", &S::crc_errors},
-                        {"ICRC errors", &S::icrc_errors}}},
+                        {"CRC errors", &S::crc_errors}}},
              .per = CounterSum::Per::bit,
              .largest = true},
      .read_port = read_bit_errors},
+    // A link discards the frames that it damages by their CRC, before anything reads the ICRC.
+    {.window = {"icrc_errors", ratio, WindowLimits{1e-11, kNever, 20, 0, kMinute},
+                "RoCE packets with a wrong ICRC per bit; 10 times as many up to 100 Gb/s", "as bit_errors",
+                "errors below 1e-11 of the bits (1e-10 up to 100 Gb/s)", 10},
+     .meaning = "RoCE packets arrive damaged in intact frames, and are sent again. Not this link damages them, but the "
+                "inside of a device: a switch or NIC on the path, or the host that sends them.",
+     .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts that report this: look "
+               "for parity or ECC errors in the logs of the switches that their paths share; if one sender is common "
+               "to all, in that host.",
+     .slow = {{"icrc_errors_slow", ratio, WindowLimits{1e-13, kNever, 2 * kHour, 0, 10 * kMinute},
+               "RoCE packets with a wrong ICRC per bit; 10 times as many up to 100 Gb/s", "as bit_errors_slow",
+               "errors below 1e-13 of the bits (1e-12 up to 100 Gb/s)", 20}},
+     .sum = {.parts = {{{"ICRC errors", &S::icrc_errors}}}, .per = CounterSum::Per::bit},
+     .read_port = read_icrc_errors},
     {.window = {"link_recoveries", count, WindowLimits{6, kNever, kMinute, 0, kMinute}, "link recoveries",
                 "NVSentinel: link_error_recovery more than 5 a minute", "at most 5 a minute"},
      .meaning = "The link retrains repeatedly and carries no data meanwhile.",
