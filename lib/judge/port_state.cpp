@@ -1173,7 +1173,8 @@ bool may_meet_other_link_layer(const View& view, const Port& port) {
 MaybeCause link_is_down(const PortContext& ctx) {
   const auto fault = port_state_fault(ctx.view, ctx.port);
   const bool waits = waits_for_subnet_manager(ctx.port);
-  if (!fault || (!is_down(ctx.port) && !waits) || is_switched_off(ctx.port)) return std::nullopt;
+  const bool has_other_layer = is_down(ctx.port) && usual_link_layer(ctx.view, ctx.port);
+  if (!fault || (!is_down(ctx.port) && !waits) || (is_switched_off(ctx.port) && !has_other_layer)) return std::nullopt;
   Cause out{.evidence = {fault->observed + "; expected " + fault->expected}, .meaning = fault->meaning};
   if (fault->status == Status::critical) out.status = fault->status;  // not of a member: the bond has another
   if (waits) {
@@ -1190,7 +1191,7 @@ MaybeCause link_is_down(const PortContext& ctx) {
     return out;
   }
   if (ctx.port.phys_state == kPhysSleep || by_reason(ctx, {"BMC request down", "OTP speed violation"}) ||
-      usual_link_layer(ctx.view, ctx.port)) {
+      has_other_layer) {
     out.culprit = Culprit::host;
     out.next = fault->fix;
     return out;
@@ -1288,6 +1289,8 @@ using enum Symptom;
 
 MaybeCause admin_down(const PortContext& ctx) {
   if (!is_down(ctx.port)) return std::nullopt;
+  // Nothing configures the netdev of a port that should be InfiniBand, and it would get no link.
+  if (usual_link_layer(ctx.view, ctx.port)) return std::nullopt;
   if (ctx.port.link_status && ctx.port.link_status->reason == kSwitchedOff)
     return Cause{.evidence = {"the netdev is administratively down"}};
   if (ctx.port.link_layer != LinkLayer::infiniband || ctx.port.phys_state != kPhysDisabled) return std::nullopt;

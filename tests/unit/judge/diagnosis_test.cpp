@@ -102,6 +102,18 @@ TEST(Diagnosis, ACheckThatIsOffHidesNoCause) {
   }
 }
 
+// The firmware forgot LINK_TYPE: nothing configures the new netdev, and bringing it up gives it no link.
+TEST(Diagnosis, APortThatLostItsLinkLayerIsNotJustSwitchedOff) {
+  Healthy node;
+  for (Node* each : {&node.before, &node.now})
+    for (size_t i = 1; i < each->ports.size(); ++i) each->ports[i].link_layer = LinkLayer::infiniband;
+  take_down(node, kPhysDisabled, kSwitchedOff.data());
+  const Findings found = ask(node);
+  ASSERT_EQ(rules_of(found), std::set<std::string>{"port-state"}) << text(found);
+  EXPECT_EQ(found[0].culprit, Culprit::host);
+  EXPECT_NE(text(found).find("link layer"), std::string::npos) << text(found);
+}
+
 // The transport of EFA sends again over other paths: what no peer answers is no loss of the network.
 TEST(Diagnosis, APeerOfEfaThatStoppedAnsweringIsNamed) {
   Healthy node;
