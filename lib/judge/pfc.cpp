@@ -718,6 +718,7 @@ MaybeCause paused_by_network(const PortContext& ctx) {
             plus("port_xmit_wait ticks", *seen.transmit_wait));
     if (ctx.symptoms.any_of({link, overrun})) out.doubt("but this link has errors, and waits while it retrains");
     else out.add("this link has no errors");
+    out.meaning = "The fabric gives this port too few credits: a port behind it is full.";
     out.next.emplace_back(
         "Follow PortXmitWait along the path (ibqueryerrors): the slow port is behind the last one that waits.");
     return out;
@@ -843,6 +844,10 @@ constexpr Rule kPausedByNetwork{
         "Find the receiver: fabric-agentctl diagnose on the other hosts of the job; the first host with PFC pause sent "
         "is the source.\nIf there is none, compare the virtual output queues and credits of {peer} towards the "
         "receivers.",
+    .fix_infiniband =
+        "Run fabric-agentctl diagnose on the hosts behind that port: the first one that receives too slowly, or whose "
+        "link has errors, is the cause.\nIf there is none, many senders meet there: read the discards along the path "
+        "(ibqueryerrors), and check routing and congestion control of the subnet manager.",
     .limits = {&kFaultPause, &kCongested, &kStarved, &kPausedBytes},
     .culprit = Culprit::network,
     .explains = {rx_pause, starved},

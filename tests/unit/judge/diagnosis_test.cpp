@@ -111,7 +111,50 @@ TEST(Diagnosis, APortThatLostItsLinkLayerIsNotJustSwitchedOff) {
   const Findings found = ask(node);
   ASSERT_EQ(rules_of(found), std::set<std::string>{"port-state"}) << text(found);
   EXPECT_EQ(found[0].culprit, Culprit::host);
-  EXPECT_NE(text(found).find("link layer"), std::string::npos) << text(found);
+  EXPECT_TRUE(has(found[0].meaning, "link layer")) << found[0].meaning;
+}
+
+std::string steps_of(const Finding& finding) {
+  std::string out;
+  for (const Fix& each : finding.fix)
+    for (const Step& step : each.steps) out += step.text + "\n";
+  return out;
+}
+
+// InfiniBand has neither pause frames nor the switches' ECN marks of RoCE.
+TEST(Diagnosis, APortWithoutCreditsIsNotSentToEthernet) {
+  Healthy node;
+  make_infiniband(node);
+  wait_for_credits(node, 0.7);
+  const Findings found = ask(node);
+  ASSERT_EQ(rules_of(found), std::set<std::string>{"paused-by-network"}) << text(found);
+  const std::string steps = steps_of(found[0]);
+  EXPECT_TRUE(has(steps, "PortXmitWait") && !has(steps, "pause") && !has(steps, "ECN")) << steps;
+  EXPECT_TRUE(has(found[0].meaning, "credits")) << found[0].meaning;
+}
+
+TEST(Diagnosis, ANicThatWaitsForPcieNamesItsSmallReadRequests) {
+  Healthy node;
+  grow(node, Where::ethtool, "outbound_pci_stalled_rd_events", 6);
+  EXPECT_FALSE(has(text(ask(node)), "pci-tuning")) << text(ask(node));
+  node.now.pci_settings->functions.at(node.now.ports[0].pci).mrrs = 512;
+  const Findings found = ask(node);
+  ASSERT_EQ(rules_of(found), std::set<std::string>{"slow-pcie"}) << text(found);
+  EXPECT_TRUE(has(text(found), "MRRS 512") && has(steps_of(found[0]), "Set MRRS")) << text(found) << steps_of(found[0]);
+}
+
+// Each port of a switch on the path redirects; the commands for all of them are one step.
+TEST(Diagnosis, RedirectsOfAcsOnAPathAreOneLine) {
+  Healthy node;
+  hold(node, 0.3);
+  for (const std::string& bridge : node.now.topology.nics[0].bridges)
+    node.now.pci_settings->functions.at(bridge).acs = uint16_t{kAcsRequestRedirect};
+  for (const std::string& bridge : node.now.topology.gpus[0].bridges)
+    node.now.pci_settings->functions.at(bridge).acs = uint16_t{kAcsRequestRedirect};
+  const Findings found = ask(node);
+  ASSERT_EQ(rules_of(found), std::set<std::string>{"slow-pcie"}) << text(found);
+  const std::string steps = steps_of(found[0]);
+  EXPECT_TRUE(has(steps, "--only acs") && !has(steps, "setpci")) << steps;
 }
 
 // The transport of EFA sends again over other paths: what no peer answers is no loss of the network.
