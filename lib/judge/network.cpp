@@ -1024,6 +1024,34 @@ Fix fix_of_partition(const Port& port, uint16_t partition) {
          ", then reload it: pkill -HUP opensm. With UFM: the partition's members. Verify: grep . " + file + "/pkeys/*";
 }
 
+// The subnet prefix of the port, the first half of its GIDs: "fe80:0000:0000:0000". Empty: it has none.
+std::string subnet_prefix(const Port& port) {
+  constexpr size_t kHalf = 19;
+  if (port.gids.empty() || port.gids.front().gid.size() <= kHalf) return {};
+  return port.gids.front().gid.substr(0, kHalf);
+}
+
+// nullopt, unless all equal ports are in one subnet and this one is in another. Rails may have a subnet each.
+std::optional<Finding> other_subnet_finding(const View& view, const Port& port) {
+  constexpr size_t kLeast = 3;
+  const std::string own = subnet_prefix(port);
+  std::map<std::string, size_t> others;
+  for (const Port& other : view.now.ports)
+    if (!is_same_port(other, port) && other.link_layer == LinkLayer::infiniband && is_active(other) &&
+        are_twins(other, port) && !has_other_purpose(view, other))
+      ++others[subnet_prefix(other)];
+  if (own.empty() || others.size() != 1) return std::nullopt;
+  const auto& [usual, count] = *others.begin();
+  if (usual.empty() || usual == own || count < kLeast) return std::nullopt;
+  const std::string device = " -C " + port.rdma + " -P " + to_text(port.number);
+  return bad(Status::warning, port.id(), "subnet " + own, "subnet " + usual + ", like equal ports",
+             "The port is in another InfiniBand subnet than all equal ports: its cable leads to another fabric, or the "
+             "prefix of its subnet manager was changed. Ports of two subnets do not reach each other without a router, "
+             "although all are ACTIVE.",
+             {"Find where it leads: iblinkinfo" + device + "; sminfo" + device + ". ",
+              {Work::at_link, "If that is another fabric, plug its cable into that of the others."}});
+}
+
 // A job chooses its place in the table (NCCL_IB_PKEY: the first; UCX: the first with full membership). A port that
 // serves no GPU may be a limited member on purpose: a client of storage servers.
 std::optional<Finding> ask_partition(const View& view, const Port& port) {
@@ -1031,6 +1059,7 @@ std::optional<Finding> ask_partition(const View& view, const Port& port) {
   if (keys == nullptr || port.link_layer != LinkLayer::infiniband || !is_active(port) || !serves_jobs(view.now, port) ||
       (has_other_purpose(view, port) && !view.named.contains(port.id())))
     return std::nullopt;
+  if (auto subnet = other_subnet_finding(view, port)) return subnet;
   const std::string observed = keys_text(*keys);
   std::set<uint16_t> partitions;
   for (const Port& other : view.now.ports) {
@@ -1067,13 +1096,14 @@ std::optional<Finding> ask_partition(const View& view, const Port& port) {
 constexpr Rule kPartition{
     .id = "partition",
     .group = group::network,
-    .title = "An InfiniBand port is a limited member of its partition, or lacks one",
+    .title = "An InfiniBand port is a limited member of its partition, or lacks one, or is in another subnet",
     .meaning =
         "The subnet manager fills the P_Key table of each port. The highest bit of a P_Key is the membership: 0xffff "
         "is a full member of the default partition, 0x7fff a limited one, which reaches full members only. Two limited "
         "members cannot connect, although their ports are ACTIVE. Reported are ports for GPUs that are a full member "
         "of "
-        "no partition, and those with less membership than all equal ports.",
+        "no partition, and those with less membership than all equal ports; and a port whose subnet prefix (the first "
+        "half of its GID) differs from that of all equal ports: its cable leads to another fabric.",
     .inspect = "grep . /sys/class/infiniband/RDMADEV/ports/1/pkeys/*; on the subnet manager: partitions.conf",
     .fix = "Make the GUID of the port a full member of the partition in the configuration of the subnet manager.",
     .ask_port = ask_partition,

@@ -249,6 +249,30 @@ TEST(Check, ALimitedMemberOfItsPartitionIsReported) {
   EXPECT_FALSE(has(partitions(), "mlx5_0")) << "port-state reports it";
 }
 
+// Its cable leads to the fabric of the storage.
+TEST(Check, AnInfinibandPortInAnotherSubnetThanItsEqualsIsNamed) {
+  Healthy node;
+  const auto found = [&] { return said(node.view(), {"partition"}); };
+  const auto move = [&](size_t port, const std::string& prefix) {
+    node.now.ports[port].gids = {{0, prefix + ":5aa2:e103:0000:000" + std::to_string(port), "", ""}};
+  };
+  for (size_t i = 0; i < node.now.ports.size(); ++i) {
+    Port& port = node.now.ports[i];
+    port.link_layer = LinkLayer::infiniband;
+    node.now.network.pkeys[port.id()] = {0xffff};
+    move(i, "fe80:0000:0000:0000");
+  }
+  EXPECT_EQ(found(), "");
+  move(2, "fec0:0000:0000:0002");
+  EXPECT_EQ(found(), "partition mlx5_2/1 warning: subnet fec0:0000:0000:0002\n");
+  for (size_t i = 0; i < node.now.ports.size(); ++i) move(i, "fec0:0000:0000:000" + std::to_string(i));
+  EXPECT_EQ(found(), "") << "each rail is a subnet";
+  for (size_t i = 0; i < node.now.ports.size(); ++i) move(i, "fec0:0000:0000:000" + std::to_string(i / 2));
+  EXPECT_EQ(found(), "") << "two planes";
+  node.now.ports[1].gids.clear();
+  EXPECT_EQ(found(), "") << "unknown";
+}
+
 // Each physical state, state, LID and LID of the subnet manager of an InfiniBand port. 0xffff: mlx5's port without a
 // LID.
 TEST(Check, AnInfinibandPortSaysWhatItsSubnetManagerHasDone) {
