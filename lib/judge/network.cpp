@@ -611,10 +611,11 @@ void add_upper_netdevs(const View& view, Findings& findings) {
 
 void ask_mtu_chain(const View& view, Findings& findings) {
   const auto all = rails(view);
+  const size_t first = findings.size();
   add_upper_netdevs(view, findings);
-  const size_t upper = findings.size();
+  const size_t upper = findings.size() - first;
   for (const Port& port : view.now.ports) {
-    const auto reported = std::span(findings).first(upper);
+    const auto reported = std::span(findings).subspan(first, upper);
     std::optional<Finding> own;
     if (const Port* function = function_above_mtu(view.now, port)) own = function_mtu_finding(view, port, *function);
     else if (is_judged_for_addresses(view.now, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
@@ -651,8 +652,7 @@ constexpr Rule kMtuChain{
         "do not. The MTU of a physical function must be at least that of its virtual functions and subfunctions. "
         "Larger "
         "packets are dropped silently: small messages pass and large ones hang. Equal ports should have equal MTUs, "
-        "and so the netdevs "
-        "above them that have their addresses (VLAN, macvlan).",
+        "and so should the netdevs above them that have their addresses (VLAN, macvlan).",
     .inspect = "ip -d link show dev NETDEV; ibv_devinfo -d RDMADEV; the MTU of the switch port",
     .fix = "While no job runs: ip link set NETDEV mtu 9000 on all hosts, and MTU 9216 on the switch port.",
     .settings = kOfMtuChain,
