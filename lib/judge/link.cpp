@@ -357,6 +357,26 @@ std::optional<Measured> read_bit_errors(const View& view, const RuleWindow& rule
   return reading;
 }
 
+// "; 7 other links ...": what many links of a host have at once is not of their cables. Empty: fewer have it.
+template <class Has>
+std::string in_common(const View& view, const Port& port, const std::string& what, Has has) {
+  const auto others = std::ranges::count_if(view.now.ports, [&](const Port& other) {
+    if (other.id() == port.id() || is_virtual(other) || other.role == PortRole::bond) return false;
+    const Signals* seen = signals_of_port(view, other);
+    return other.link_layer == port.link_layer && seen != nullptr && has(other, *seen);
+  });
+  if (static_cast<double>(others + 1) < limit_of(view, kLinksAtOnce)) return {};
+  return "; " + counted(static_cast<size_t>(others), "other link") + " " + what;
+}
+
+std::optional<Measured> read_link_flap(const View& view, const RuleWindow& rule, const Port& port) {
+  auto reading = read_counters(view, rule, port);
+  if (reading && reading->amount > 0)
+    reading->evidence += in_common(view, port, "at the same time: rather their switch, or this host, than their cables",
+                                   [](const Port&, const Signals& seen) { return rise(seen.link_downs) > 0; });
+  return reading;
+}
+
 std::optional<Measured> read_icrc_errors(const View& view, const RuleWindow& rule, const Port& port) {
   auto reading = read_counters(view, rule, port);
   if (reading) scale_limits(*reading, view, rule, allowed_error_ratio(port) / 1e-13);
@@ -372,6 +392,14 @@ std::optional<Measured> read_pre_fec_ber(const View& view, const RuleWindow& rul
   }
   add_lane(*reading, view, port);
   add_origin(*reading, view, port);
+  const double most = limit_of_window(view, rule.key) / kRs544;
+  const auto is_as_bad = [&](const Port& other, const Signals& seen) {
+    const double bits = 8 * other.rate.value_or(0) * seen.seconds;
+    return bits > 0 && rise(seen.fec_corrected_bits) / bits >= most * correctable_ratio(other);
+  };
+  const Signals* seen = signals_of_port(view, port);
+  if (seen != nullptr && is_as_bad(port, *seen))
+    reading->evidence += in_common(view, port, "as bad: rather what they share than their cables", is_as_bad);
   return reading;
 }
 
@@ -419,7 +447,8 @@ constexpr Measurement kLinkFlapWindows[]{
                 {Work::at_link,
                  "Clean and reseat the connectors, then replace the cable or the transceivers, then try another switch "
                  "port."}},
-     .sum = {{{{"link downs", &S::link_downs}}}}},
+     .sum = {{{{"link downs", &S::link_downs}}}},
+     .read_port = read_link_flap},
 };
 
 constexpr Measurement kLinkErrorsWindows[]{

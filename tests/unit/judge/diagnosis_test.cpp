@@ -114,6 +114,26 @@ TEST(Diagnosis, APortThatLostItsLinkLayerIsNotJustSwitchedOff) {
   EXPECT_TRUE(has(found[0].meaning, "link layer")) << found[0].meaning;
 }
 
+// What many links have at once is not of their cables.
+TEST(Diagnosis, ChecksOfLinksSayWhatTheyHaveInCommon) {
+  using Worsen = void (*)(Healthy&, size_t);
+  constexpr std::pair<const char*, Worsen> kFaults[]{
+      {"link-flap", [](Healthy& node, size_t port) { lose_link(node, port); }},
+      {"pre-fec-ber",
+       [](Healthy& node, size_t port) { grow(node, Where::ethtool, "rx_corrected_bits_phy", 400'000'000, port); }}};
+  for (const auto& each : kFaults) {
+    const std::string check = each.first;
+    const Worsen worsen = each.second;
+    Healthy node;
+    node.now.taken = node.before.taken + std::chrono::seconds(static_cast<int>(kWindow));
+    const auto found = [&] { return describe(complaints_of(node.view(), {check})); };
+    worsen(node, 0), worsen(node, 1);
+    EXPECT_TRUE(has(found(), check) && !has(found(), "other link")) << found();
+    worsen(node, 2);
+    EXPECT_TRUE(has(found(), "2 other links") && has(found(), "than their cables")) << found();
+  }
+}
+
 std::string steps_of(const Finding& finding) {
   std::string out;
   for (const Fix& each : finding.fix)
