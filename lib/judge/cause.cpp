@@ -105,7 +105,8 @@ Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   if (ctx.fabric.is_lossy() && !rule.fix_lossy.empty()) fix = &rule.fix_lossy;
   if (ctx.fabric.kind == FabricKind::scheduled && !rule.fix_scheduled.empty()) fix = &rule.fix_scheduled;
   if (ctx.port.link_layer == LinkLayer::infiniband && !rule.fix_infiniband.empty()) fix = &rule.fix_infiniband;
-  if (rule.is_cause()) add_lines(out.fix, *fix, ctx);  // the fix of a check is a text for its manual
+  if (rule.is_cause() && !cause.has_all_steps)
+    add_lines(out.fix, *fix, ctx);  // the fix of a check is a text for its manual
   return out;
 }
 

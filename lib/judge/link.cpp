@@ -90,6 +90,13 @@ bool has_slow_member(const std::map<std::string, BondLinks>& bonds, const Port& 
   return links != nullptr && links->are_unequal;
 }
 
+// "400 Gb/s", "200 Gb/s (2X NDR)"
+std::string speed_text(double rate, const std::optional<IbWidth>& width) {
+  std::string out = rate_text(rate);
+  if (width) out += " (" + std::to_string(width->lanes) + "X " + width->speed + ")";
+  return out;
+}
+
 Finding rate_finding(const View& view, const std::map<std::string, BondLinks>& bonds, const Port& port) {
   const bool for_gpus = serves_gpu(view, port);
   // Equal ports with the same purpose.
@@ -99,10 +106,14 @@ Finding rate_finding(const View& view, const std::map<std::string, BondLinks>& b
     return bad(Status::unknown, port.id(), "-", "a link speed",
                "The speed of this active port could not be read: " + why_unread(port, PortPart::rate) + ".", show);
   std::vector<double> rates;  // of the active ports equal to this one, including its own
-  for (const Port& other : view.now.ports)
-    if (is_active(other) && other.rate && is_like(other) && (&other == &port || !has_slow_member(bonds, other)))
-      rates.push_back(*other.rate);
-  const double best = *std::ranges::max_element(rates);
+  const Port* fastest = &port;
+  for (const Port& other : view.now.ports) {
+    if (!is_active(other) || !other.rate || !is_like(other) || (&other != &port && has_slow_member(bonds, other)))
+      continue;
+    rates.push_back(*other.rate);
+    if (*other.rate > *fastest->rate) fastest = &other;
+  }
+  const double best = *fastest->rate;
   if (*port.rate >= best) {
     const Port* faster = faster_port_of_card(view, port);
     if (faster == nullptr) return good(port.id(), rate_text(*port.rate), rate_text(best));
@@ -128,15 +139,22 @@ Finding rate_finding(const View& view, const std::map<std::string, BondLinks>& b
     return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
   Fix fix{{Work::ends_jobs, "Configure the same speed and FEC as on the switch port (" + show + "). "},
           {Work::at_link, "Replace a cable or transceiver that brings up fewer lanes."}};
+  std::string meaning = "The link is slower than those of equal ports.";
+  // The speed of a lane is negotiated; lanes that do not come up are lost in the cable, a module or a split cage.
+  if (const auto& own = port.width, &whole = fastest->width;
+      own && whole && own->speed == whole->speed && own->lanes < whole->lanes) {
+    meaning = "The link has " + std::to_string(own->lanes) + " of " + std::to_string(whole->lanes) + " lanes.";
+    fix = {{Work::at_link, "Reseat the cable at both ends, then replace it or its modules. "},
+           {Work::ends_jobs, "If the switch splits this port (a breakout cable), undo the split for it."}};
+  }
   if (is_virtual(port)) fix = fix_of_far_link();
   for (const Port& member : view.now.ports)
     if (member.is_member() && member.bond == port.netdev && member.carrier == false)
       fix = "Restore the link of " + member.netdev + ": a bond is as fast as its members that have one.";
   const bool odd_one_out = static_cast<size_t>(full) * 2 > rates.size();
-  return bad(odd_one_out ? Status::critical : Status::warning, port.id(), rate_text(*port.rate),
-             rate_text(best) + ", like equal ports",
-             "The link is slower than those of equal ports. Every collective runs at the speed of its slowest link.",
-             std::move(fix));
+  return bad(odd_one_out ? Status::critical : Status::warning, port.id(), speed_text(*port.rate, port.width),
+             speed_text(best, fastest->width) + ", like equal ports",
+             meaning + " Every collective runs at the speed of its slowest link.", std::move(fix));
 }
 
 // The driver reports no width of the link. Not if equal ports have a rate: then the driver reports it.
@@ -339,6 +357,32 @@ std::optional<Measured> read_bit_errors(const View& view, const RuleWindow& rule
   return reading;
 }
 
+// "; 7 other links ...": what many links of a host have at once is not of their cables. Empty: fewer have it.
+template <class Has>
+std::string in_common(const View& view, const Port& port, const std::string& what, Has has) {
+  const auto others = std::ranges::count_if(view.now.ports, [&](const Port& other) {
+    if (other.id() == port.id() || is_virtual(other) || other.role == PortRole::bond) return false;
+    const Signals* seen = signals_of_port(view, other);
+    return other.link_layer == port.link_layer && seen != nullptr && has(other, *seen);
+  });
+  if (static_cast<double>(others + 1) < limit_of(view, kLinksAtOnce)) return {};
+  return "; " + counted(static_cast<size_t>(others), "other link") + " " + what;
+}
+
+std::optional<Measured> read_link_flap(const View& view, const RuleWindow& rule, const Port& port) {
+  auto reading = read_counters(view, rule, port);
+  if (reading && reading->amount > 0)
+    reading->evidence += in_common(view, port, "at the same time: rather their switch, or this host, than their cables",
+                                   [](const Port&, const Signals& seen) { return rise(seen.link_downs) > 0; });
+  return reading;
+}
+
+std::optional<Measured> read_icrc_errors(const View& view, const RuleWindow& rule, const Port& port) {
+  auto reading = read_counters(view, rule, port);
+  if (reading) scale_limits(*reading, view, rule, allowed_error_ratio(port) / 1e-13);
+  return reading;
+}
+
 std::optional<Measured> read_pre_fec_ber(const View& view, const RuleWindow& rule, const Port& port) {
   auto reading = read_counters(view, rule, port);
   if (!reading) return reading;
@@ -348,6 +392,14 @@ std::optional<Measured> read_pre_fec_ber(const View& view, const RuleWindow& rul
   }
   add_lane(*reading, view, port);
   add_origin(*reading, view, port);
+  const double most = limit_of_window(view, rule.key) / kRs544;
+  const auto is_as_bad = [&](const Port& other, const Signals& seen) {
+    const double bits = 8 * other.rate.value_or(0) * seen.seconds;
+    return bits > 0 && rise(seen.fec_corrected_bits) / bits >= most * correctable_ratio(other);
+  };
+  const Signals* seen = signals_of_port(view, port);
+  if (seen != nullptr && is_as_bad(port, *seen))
+    reading->evidence += in_common(view, port, "as bad: rather what they share than their cables", is_as_bad);
   return reading;
 }
 
@@ -405,7 +457,8 @@ constexpr Measurement kLinkFlapWindows[]{
                 {Work::at_link,
                  "Clean and reseat the connectors, then replace the cable or the transceivers, then try another switch "
                  "port."}},
-     .sum = {{{{"link downs", &S::link_downs}}}}},
+     .sum = {{{{"link downs", &S::link_downs}}}},
+     .read_port = read_link_flap},
 };
 
 constexpr Measurement kLinkErrorsWindows[]{
@@ -414,7 +467,7 @@ constexpr Measurement kLinkErrorsWindows[]{
                 "errors below 1e-11 of the bits (1e-10 up to 100 Gb/s)", 10},
      .meaning =
          "Bits arrive damaged, and the packets are sent again. The cause is this link, or a device on the path if "
-         "there are only ICRC errors, or CRC errors without uncorrectable FEC words.",
+         "there are CRC errors without uncorrectable FEC words.",
      .remedy = {"Check the module and its light: ethtool -m {netdev}. ",
                 {Work::at_link,
                  "Clean, reseat or replace the cable and the transceivers, then try another switch port."}},
@@ -425,11 +478,24 @@ constexpr Measurement kLinkErrorsWindows[]{
                "errors below 1e-13 of the bits (1e-12 up to 100 Gb/s)", 20}},
      .sum = {.parts = {{{"uncorrectable FEC words", &S::fec_uncorrectable},
                         {"symbol errors", &S::symbol_errors},
-                        {"CRC errors", &S::crc_errors},
-                        {"ICRC errors", &S::icrc_errors}}},
+                        {"CRC errors", &S::crc_errors}}},
              .per = CounterSum::Per::bit,
              .largest = true},
      .read_port = read_bit_errors},
+    // A link discards the frames that it damages by their CRC, before anything reads the ICRC.
+    {.window = {"icrc_errors", ratio, WindowLimits{1e-11, kNever, 20, 0, kMinute},
+                "RoCE packets with a wrong ICRC per bit; 10 times as many up to 100 Gb/s", "as bit_errors",
+                "errors below 1e-11 of the bits (1e-10 up to 100 Gb/s)", 10},
+     .meaning = "RoCE packets arrive damaged in intact frames, and are sent again. Not this link damages them, but the "
+                "inside of a device: a switch or NIC on the path, or the host that sends them.",
+     .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts that report this: look "
+               "for parity or ECC errors in the logs of the switches that their paths share; if one sender is common "
+               "to all, in that host.",
+     .slow = {{"icrc_errors_slow", ratio, WindowLimits{1e-13, kNever, 2 * kHour, 0, 10 * kMinute},
+               "RoCE packets with a wrong ICRC per bit; 10 times as many up to 100 Gb/s", "as bit_errors_slow",
+               "errors below 1e-13 of the bits (1e-12 up to 100 Gb/s)", 20}},
+     .sum = {.parts = {{{"ICRC errors", &S::icrc_errors}}}, .per = CounterSum::Per::bit},
+     .read_port = read_icrc_errors},
     {.window = {"link_recoveries", count, WindowLimits{6, kNever, kMinute, 0, kMinute}, "link recoveries",
                 "NVSentinel: link_error_recovery more than 5 a minute", "at most 5 a minute"},
      .meaning = "The link retrains repeatedly and carries no data meanwhile.",

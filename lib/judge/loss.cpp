@@ -83,7 +83,8 @@ constexpr Measurement kLossWindows[]{
     {.window = {"retries_exceeded", count, WindowLimits{1, kNever, kMinute, 0, kMinute}, "broken connections",
                 "ours: each ends a job, and the other end or the path may be at fault", "none"},
      .transport = true,
-     .meaning = "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR, NCCL error 12): a connection broke, and its job ends.",
+     .meaning = "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR, NCCL error 12), or a peer of EFA stopped answering: a "
+                "connection broke, and its job ends.",
      .remedy = "Find the peer in the job's log, and the lossy or broken link between the two: fabric-agentctl diagnose "
                "{netdev}",
      .sum = {{{{"transport retries exceeded", &S::retries_exceeded}}}}},
@@ -550,6 +551,18 @@ MaybeCause silent_far_end(const PortContext& ctx) {
   if (single_losses || wire_explains_loss(ctx) || discards_explain_loss(ctx, discards_of_roce(ctx)))
     return std::nullopt;
   Cause out{.evidence = loss_lines(ctx), .status = Status::critical};
+  if (capabilities_of(ctx.port.kernel_driver).resends_on_other_paths) {
+    out.add("the transport sends again over other paths: no answer came over any of them");
+    out.add_ambiguous("traffic that the cloud's network refuses looks the same from here",
+                      "Find the peer in the job's log, and check that its instance and process are alive");
+    out.next.emplace_back(
+        "If it never answered: both instances need the same subnet, and a security group that allows all traffic from "
+        "and to itself");
+    out.next.emplace_back("Run there: fabric-agentctl diagnose");
+    out.has_all_steps = true;  // its queue pairs have no far end, and it needs no routes
+    out.unexplained.add(receiver);
+    return out;
+  }
   if (disorder >= few)
     out.add("hardly any NAK arrived: these are not single losses; the packets out of order came from other peers");
   else if (naks + disorder > 0) out.add("hardly any NAK or packet out of order arrived: these are not single losses");

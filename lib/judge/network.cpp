@@ -556,51 +556,76 @@ Finding function_mtu_finding(const View& view, const Port& port, const Port& fun
   return out;
 }
 
-// The netdev of the container by which it uses the port of a NIC whose own netdev is elsewhere (macvlan, IPVLAN). Null:
-// none, its MTU is unknown, or it has the default route: the network of the pod is not a rail.
-const std::pair<const std::string, Interface>* given_netdev(const Node& node, const Port& port) {
-  if (!port.netdev.empty() || !is_roce(port) || !is_active(port)) return nullptr;
+// The netdev with the addresses of the port, if it is not the port's own: that of a container on a NIC whose netdev is
+// elsewhere (macvlan, IPVLAN), or a VLAN on top of the own one, which has no address. Null: none, its MTU is unknown,
+// or it has the default route: the network of the pod is not a rail.
+const std::pair<const std::string, Interface>* upper_netdev(const Node& node, const Port& port) {
+  if (!is_roce(port) || !is_active(port)) return nullptr;
+  const auto is_used = [&](const Gid& gid) {
+    return is_routable_v2(gid) && !gid.netdev.empty() && is_here(node, port, gid);
+  };
+  for (const Gid& gid : port.gids)
+    if (is_used(gid) && gid.netdev == port.netdev) return nullptr;
   for (const Gid& gid : port.gids) {
-    if (!is_routable_v2(gid) || gid.netdev.empty() || !is_here(node, port, gid)) continue;
+    if (!is_used(gid)) continue;
     const auto found = node.network.interfaces.find(gid.netdev);
     if (found != node.network.interfaces.end() && found->second.mtu && !is_front_end(found->second)) return &*found;
   }
   return nullptr;
 }
 
-// Queue pairs have the MTU of the NIC; what rdma_cm, TCP and the bootstrap of a job use is the MTU of this netdev.
-void add_given_netdevs(const View& view, Findings& findings) {
-  std::map<const Port*, const std::pair<const std::string, Interface>*> given;
+// Queue pairs have the MTU of the NIC; what rdma_cm, TCP and the bootstrap of a job use is the MTU of this netdev
+// (cma_resolve_iboe_route() in drivers/infiniband/core/cma.c of Linux 6.12).
+void add_upper_netdevs(const View& view, Findings& findings) {
+  std::map<const Port*, const std::pair<const std::string, Interface>*> upper;
   for (const Port& port : view.now.ports)
-    if (const auto* netdev = given_netdev(view.now, port)) given[&port] = netdev;
-  for (const auto& [port, netdev] : given) {
+    if (const auto* netdev = upper_netdev(view.now, port)) upper[&port] = netdev;
+  for (const auto& [port, netdev] : upper) {
     std::map<uint32_t, size_t> counts;
-    for (const auto& [other, its] : given)
+    for (const auto& [other, its] : upper)
       if (are_twins(*port, *other) && serves_gpu(view, *port) == serves_gpu(view, *other)) ++counts[*its->second.mtu];
     const auto usual = majority(counts);
     const uint32_t mtu = *netdev->second.mtu;
     if (!usual || *usual <= mtu) continue;
-    findings.push_back(bad(
-        Status::warning, port->id(), netdev->first + " " + to_text(mtu),
-        to_text(*usual) + ", like those of equal ports",
-        "The netdev of this container on the NIC has a smaller MTU than those on equal NICs: connections by rdma_cm "
-        "get a smaller path MTU, and TCP over this rail is slower. Queue pairs without rdma_cm have the MTU of the "
-        "NIC.",
-        {"Set mtu in the network of the container (NetworkAttachmentDefinition, or the pool of the CNI plugin) as "
-         "in the others. ",
-         {Work::ends_jobs, "It takes effect in new containers."}}));
+    if (port->qos.mtu && !port->netdev.empty() && *port->qos.mtu < *usual) continue;  // reported at the own netdev
+    const bool is_given = port->netdev.empty();
+    const std::string whose = is_given
+                                  ? "The netdev of this container on the NIC has a smaller MTU than those on equal NICs"
+                                  : "The netdev " + netdev->first +
+                                        ", which has the addresses of this port, has a "
+                                        "smaller MTU than those of equal ports";
+    Fix fix{
+        "Set mtu in the network of the container (NetworkAttachmentDefinition, or the pool of the CNI plugin) as in "
+        "the others. ",
+        {Work::ends_jobs, "It takes effect in new containers."}};
+    if (!is_given)
+      fix = {"Set the MTU of " + netdev->first + " in the network configuration as on the others. Until then",
+             {Work::when_idle, ", when no job runs:\nip link set " + netdev->first + " mtu " + to_text(*usual)}};
+    findings.push_back(bad(Status::warning, port->id(), netdev->first + " " + to_text(mtu),
+                           to_text(*usual) + ", like those of equal ports",
+                           whose + ": connections by rdma_cm get a smaller path MTU, and TCP over this rail is slower. "
+                                   "Queue pairs without rdma_cm have the MTU of the NIC.",
+                           std::move(fix)));
   }
 }
 
 void ask_mtu_chain(const View& view, Findings& findings) {
   const auto all = rails(view);
-  add_given_netdevs(view, findings);
-  for (const Port& port : view.now.ports)
-    if (const Port* function = function_above_mtu(view.now, port))
-      findings.push_back(function_mtu_finding(view, port, *function));
+  const size_t first = findings.size();
+  add_upper_netdevs(view, findings);
+  const size_t upper = findings.size() - first;
+  for (const Port& port : view.now.ports) {
+    const auto reported = std::span(findings).subspan(first, upper);
+    std::optional<Finding> own;
+    if (const Port* function = function_above_mtu(view.now, port)) own = function_mtu_finding(view, port, *function);
     else if (is_judged_for_addresses(view.now, port) && is_active(port) && is_roce(port) && !port.netdev.empty() &&
              port.qos.mtu && sends_by_its_netdev(view.now, port))
-      findings.push_back(mtu_chain_finding(view, *all, port));
+      own = mtu_chain_finding(view, *all, port);
+    const auto of_upper = std::ranges::find(reported, port.id(), &Finding::subject);
+    if (!own) continue;
+    if (of_upper == reported.end()) findings.push_back(std::move(*own));
+    else if (own->status != Status::ok) *of_upper = std::move(*own);  // a subject has one finding
+  }
 }
 
 }  // namespace
@@ -626,7 +651,8 @@ constexpr Rule kMtuChain{
         "of the switch port, which it announces by LLDP; some switches count the Ethernet header and the FCS, others "
         "do not. The MTU of a physical function must be at least that of its virtual functions and subfunctions. "
         "Larger "
-        "packets are dropped silently: small messages pass and large ones hang. Equal ports should have equal MTUs.",
+        "packets are dropped silently: small messages pass and large ones hang. Equal ports should have equal MTUs, "
+        "and so should the netdevs above them that have their addresses (VLAN, macvlan).",
     .inspect = "ip -d link show dev NETDEV; ibv_devinfo -d RDMADEV; the MTU of the switch port",
     .fix = "While no job runs: ip link set NETDEV mtu 9000 on all hosts, and MTU 9216 on the switch port.",
     .settings = kOfMtuChain,
@@ -998,6 +1024,34 @@ Fix fix_of_partition(const Port& port, uint16_t partition) {
          ", then reload it: pkill -HUP opensm. With UFM: the partition's members. Verify: grep . " + file + "/pkeys/*";
 }
 
+// The subnet prefix of the port, the first half of its GIDs: "fe80:0000:0000:0000". Empty: it has none.
+std::string subnet_prefix(const Port& port) {
+  constexpr size_t kHalf = 19;
+  if (port.gids.empty() || port.gids.front().gid.size() <= kHalf) return {};
+  return port.gids.front().gid.substr(0, kHalf);
+}
+
+// nullopt, unless all equal ports are in one subnet and this one is in another. Rails may have a subnet each.
+std::optional<Finding> other_subnet_finding(const View& view, const Port& port) {
+  constexpr size_t kLeast = 3;
+  const std::string own = subnet_prefix(port);
+  std::map<std::string, size_t> others;
+  for (const Port& other : view.now.ports)
+    if (!is_same_port(other, port) && other.link_layer == LinkLayer::infiniband && is_active(other) &&
+        are_twins(other, port) && !has_other_purpose(view, other))
+      ++others[subnet_prefix(other)];
+  if (own.empty() || others.size() != 1) return std::nullopt;
+  const auto& [usual, count] = *others.begin();
+  if (usual.empty() || usual == own || count < kLeast) return std::nullopt;
+  const std::string device = " -C " + port.rdma + " -P " + to_text(port.number);
+  return bad(Status::warning, port.id(), "subnet " + own, "subnet " + usual + ", like equal ports",
+             "The port is in another InfiniBand subnet than all equal ports: its cable leads to another fabric, or the "
+             "prefix of its subnet manager was changed. Ports of two subnets do not reach each other without a router, "
+             "although all are ACTIVE.",
+             {"Find where it leads: iblinkinfo" + device + "; sminfo" + device + ". ",
+              {Work::at_link, "If that is another fabric, plug its cable into that of the others."}});
+}
+
 // A job chooses its place in the table (NCCL_IB_PKEY: the first; UCX: the first with full membership). A port that
 // serves no GPU may be a limited member on purpose: a client of storage servers.
 std::optional<Finding> ask_partition(const View& view, const Port& port) {
@@ -1005,6 +1059,7 @@ std::optional<Finding> ask_partition(const View& view, const Port& port) {
   if (keys == nullptr || port.link_layer != LinkLayer::infiniband || !is_active(port) || !serves_jobs(view.now, port) ||
       (has_other_purpose(view, port) && !view.named.contains(port.id())))
     return std::nullopt;
+  if (auto subnet = other_subnet_finding(view, port)) return subnet;
   const std::string observed = keys_text(*keys);
   std::set<uint16_t> partitions;
   for (const Port& other : view.now.ports) {
@@ -1041,13 +1096,14 @@ std::optional<Finding> ask_partition(const View& view, const Port& port) {
 constexpr Rule kPartition{
     .id = "partition",
     .group = group::network,
-    .title = "An InfiniBand port is a limited member of its partition, or lacks one",
+    .title = "An InfiniBand port is a limited member of its partition, or lacks one, or is in another subnet",
     .meaning =
         "The subnet manager fills the P_Key table of each port. The highest bit of a P_Key is the membership: 0xffff "
         "is a full member of the default partition, 0x7fff a limited one, which reaches full members only. Two limited "
         "members cannot connect, although their ports are ACTIVE. Reported are ports for GPUs that are a full member "
         "of "
-        "no partition, and those with less membership than all equal ports.",
+        "no partition, and those with less membership than all equal ports; and a port whose subnet prefix (the first "
+        "half of its GID) differs from that of all equal ports: its cable leads to another fabric.",
     .inspect = "grep . /sys/class/infiniband/RDMADEV/ports/1/pkeys/*; on the subnet manager: partitions.conf",
     .fix = "Make the GUID of the port a full member of the partition in the configuration of the subnet manager.",
     .ask_port = ask_partition,

@@ -923,10 +923,22 @@ MaybeCause slow_pcie(const PortContext& ctx) {
   const std::string far = far_from_gpus(ctx);
   if (!far.empty()) out.add(far);
   if (ctx.symptoms.has(tx_pause)) {
-    for (const Finding& each : faults_before_gpus(ctx)) {
+    const std::vector<Finding> before_gpus = faults_before_gpus(ctx);
+    Finding redirects;  // of ACS at all ports of the path: one line, and one fix for all of them
+    for (const Finding& each : before_gpus) {
+      if (each.id == "acs" && std::ranges::count(before_gpus, each.id, &Finding::id) > 1) {
+        const std::string ports = redirects.subject;
+        redirects = each;
+        if (!ports.empty()) redirects.subject = ports + ", " + each.subject;
+        continue;
+      }
       out.add(fault_text(each));
       out.next.insert(out.next.end(), each.fix.begin(), each.fix.end());
       is_slow = is_slow || each.id == kPcie.id;
+    }
+    if (!redirects.subject.empty()) {
+      out.add(fault_text(redirects));
+      out.next.emplace_back("Turn the redirects off: fabric-agentctl check --only acs has the commands for all ports");
     }
     // Without pause sent, errors on the path of a GPU concern only the GPU.
     for (const Gpu* gpu : gpus_of(ctx)) {
@@ -937,9 +949,16 @@ MaybeCause slow_pcie(const PortContext& ctx) {
   }
   out.add(aer_lines(ctx));
   const Signals& seen = ctx.signals;
-  if (is_pcie_stalled(ctx))
+  if (is_pcie_stalled(ctx)) {
     out.add("the NIC waited for PCIe credits " + percent(std::min(1.0, *seen.pcie_stalled_seconds / seen.seconds)) +
             " of the time");
+    const std::string tuning[]{"pci-tuning"};
+    if (ctx.nic != nullptr)
+      for (const Finding& each : faults_at(ctx, tuning, {ctx.nic->name})) {
+        out.add(fault_text(each));
+        out.next.insert(out.next.end(), each.fix.begin(), each.fix.end());
+      }
+  }
   if (is_warned(ctx, "pcie_errors"))
     out.add(lines_of({{"PCIe buffer overflows", seen.pcie_overflows}, {"PCIe signal errors", seen.pcie_errors}}));
   if (out.evidence.empty()) return std::nullopt;

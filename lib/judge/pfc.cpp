@@ -504,11 +504,52 @@ MaybeCause wrong_priority(const PortContext& ctx) {
   return out;
 }
 
+// RoCE that certainly arrived on priorities without PFC, of which this port discarded enough frames: the NIC has no
+// other buffer for what the senders, or a switch on the way, mark so. Not if this port itself puts it there.
+MaybeCause unprotected_arrival(const PortContext& ctx) {
+  const Qos& have = ctx.port.qos;
+  if (!loses_packets(ctx) || !ctx.symptoms.has(loss) || discards_explain_loss(ctx, ctx.lossless_discards) ||
+      have.trust != Trust::dscp || !have.dscp_map)
+    return std::nullopt;
+  const auto shares = byte_shares(ctx.view, ctx.port, ctx.signals, Direction::rx);
+  if (!shares || shares->all < ctx.limit(kMuchTraffic) || !roce_traffic_class(*have.dscp_map, shares->with_pfc))
+    return std::nullopt;
+  const double arrived = std::clamp(shares->all - shares->lossless, 0.0, shares->others);
+  if (arrived <= (1 - ctx.limit(kProtected)) * shares->all) return std::nullopt;
+  double discarded = 0;
+  PrioSet at;
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = ctx.signals.priority[static_cast<size_t>(priority)];
+    if (shares->with_pfc.has(priority) || !rose(each.discards) || !rose(each.rx_bytes)) continue;
+    discarded += *each.discards;
+    at.bits = static_cast<uint8_t>(at.bits | 1u << priority);
+  }
+  if (!discards_explain_loss(ctx, discarded)) return std::nullopt;
+  Cause out;
+  out.culprit = Culprit::peer;
+  out.meaning =
+      "RoCE arrives on a priority without PFC, and this port discards what its buffer cannot take: the senders use "
+      "another traffic class, or a switch rewrites the DSCP.";
+  out.add("of " + number_text(std::round(shares->all / 1e6)) + " MB RDMA received, at least " +
+          percent(arrived / shares->all) + " used no priority with PFC (" + to_text(shares->with_pfc) + ")");
+  out.add(plus("frames of priority " + list_text(at) + ", without PFC, discarded here", discarded));
+  out.add(all_loss_lines(ctx));
+  if (ctx.lossless_discards > 0) out.unexplained.add(discards);
+  out.add_ambiguous("a switch that rewrites the DSCP looks the same as senders with another traffic class",
+                    "Check the senders: fabric-agentctl check --only unprotected-traffic there. If they are in order, "
+                    "look for a switch that rewrites the DSCP");
+  out.next.emplace_back("On the senders: " + traffic_class_text(ctx.view, ctx.port));
+  out.has_all_steps = true;  // the settings of this port are right
+  return out;
+}
+
 MaybeCause unprotected_roce(const PortContext& ctx) {
   MaybeCause off = pfc_off_here(ctx);
   if (off && off->is_proven) return off;
   MaybeCause other_priority = wrong_priority(ctx);
-  if (other_priority && (other_priority->is_proven || !off)) return other_priority;
+  if (other_priority && other_priority->is_proven) return other_priority;
+  if (auto arrival = unprotected_arrival(ctx)) return arrival;
+  if (other_priority && !off) return other_priority;
   return off;
 }
 
@@ -569,7 +610,8 @@ constexpr Rule kUnprotected{
     .meaning =
         "RoCE packets are lost, and this port's PFC lacks a priority with traffic that the switch (LLDP, DCBX) or the "
         "policy has; or trust or the DSCP map differs from the policy; or less than 10 % of the RDMA bytes sent used a "
-        "priority with PFC.",
+        "priority with PFC; or more than 10 % of those received used none, and this port discarded enough frames of "
+        "these priorities.",
     .fix = "Inspect: fabric-agentctl plan --port {netdev}\nFix: fabric-agentctl apply --port {netdev}",
     .limits = {&kUnprotectedShare, &kProtected, &kMuchTraffic, &kBackground},
     .culprit = Culprit::host,
@@ -675,6 +717,7 @@ MaybeCause paused_by_network(const PortContext& ctx) {
             plus("port_xmit_wait ticks", *seen.transmit_wait));
     if (ctx.symptoms.any_of({link, overrun})) out.doubt("but this link has errors, and waits while it retrains");
     else out.add("this link has no errors");
+    out.meaning = "The fabric gives this port too few credits: a port behind it is full.";
     out.next.emplace_back(
         "Follow PortXmitWait along the path (ibqueryerrors): the slow port is behind the last one that waits.");
     return out;
@@ -800,6 +843,10 @@ constexpr Rule kPausedByNetwork{
         "Find the receiver: fabric-agentctl diagnose on the other hosts of the job; the first host with PFC pause sent "
         "is the source.\nIf there is none, compare the virtual output queues and credits of {peer} towards the "
         "receivers.",
+    .fix_infiniband =
+        "Run fabric-agentctl diagnose on the hosts behind that port: the first one that receives too slowly, or whose "
+        "link has errors, is the cause.\nIf there is none, many senders meet there: read the discards along the path "
+        "(ibqueryerrors), and check routing and congestion control of the subnet manager.",
     .limits = {&kFaultPause, &kCongested, &kStarved, &kPausedBytes},
     .culprit = Culprit::network,
     .explains = {rx_pause, starved},

@@ -564,6 +564,10 @@ std::optional<Finding> ask_iommu(const View& view) {
   }
   std::string observed;
   for (const auto& [mode, names] : by_mode) append_item(observed, mode + ": " + joined(names), "; ");
+  const auto& gpus = node.topology.gpus;
+  if (translates && !gpus.empty() &&
+      std::ranges::all_of(gpus, [&](const Gpu& gpu) { return is_given_away(node, gpu.pci); }))
+    return good(kHostSubject, observed + " (no job runs here: virtual machines have all GPUs)", "any mode");
   if (translates) {
     observed += command_line_text(platform);
     return bad(Status::warning, kHostSubject, observed, "pass-through (iommu=pt) or off",
@@ -589,7 +593,7 @@ constexpr Rule kIommu{
         "is too small for the working set, and peer-to-peer traffic redirected by ACS is translated as well. Two or "
         "more GPUs are checked without an RDMA NIC, too: their peer-to-peer transfers are slow or hang. On GPUs with "
         "NVLink-C2C (GH200, GB200) pass-through needs Linux 6.11: before, CUDA does not work with it. Not checked in "
-        "virtual machines.",
+        "virtual machines, nor on a host whose GPUs are all passed to them.",
     .inspect =
         "cat /proc/cmdline; cat /sys/kernel/iommu_groups/*/type (DMA strict, DMA-FQ lazy, identity pass-through)",
     .fix =

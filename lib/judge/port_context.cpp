@@ -275,12 +275,13 @@ Lines loss_lines(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   std::optional<double> out_of_sequence = seen.out_of_sequence;
   if (ctx.fabric.reorders()) out_of_sequence.reset();  // says nothing there
+  const bool multipath = capabilities_of(ctx.port.kernel_driver).resends_on_other_paths;
   return lines_of({{"packets received out of sequence", out_of_sequence},
                    {"duplicate requests received", seen.duplicate_requests},
                    {"sequence NAKs received", seen.sequence_naks},
                    {"ACK timeouts", seen.ack_timeouts},
                    {"packets sent again", seen.retransmissions},
-                   {"transport retries exceeded", seen.retries_exceeded}});
+                   {multipath ? "peers that stopped answering" : "transport retries exceeded", seen.retries_exceeded}});
 }
 
 std::string list_text(PrioSet set) {

@@ -534,6 +534,31 @@ Finding member_state_finding(const Port& port) {
              "A member of " + port.bond + " has no link: the bond has lost bandwidth and redundancy.", std::move(fix));
 }
 
+// A member with a link that LACP has left out of the aggregate. nullopt: it is no such member, or its link has another
+// speed than that of another member, which `rate` reports.
+std::optional<Finding> left_out_finding(const Node& node, const Port& port) {
+  if (!port.is_member() || port.carrier != true || !port.aggregator || port.aggregator->of_bond == 0 ||
+      port.aggregator->own == port.aggregator->of_bond)
+    return std::nullopt;
+  const auto has_other_speed = [&](const Port& other) {
+    return other.is_member() && other.bond == port.bond && other.carrier == true && other.speed && port.speed &&
+           *other.speed != *port.speed;
+  };
+  if (std::ranges::any_of(node.ports, has_other_speed)) return std::nullopt;
+  return bad(Status::warning, port.id(),
+             "carrier; LACP aggregator " + std::to_string(port.aggregator->own) + ", " + port.bond + " uses " +
+                 std::to_string(port.aggregator->of_bond),
+             "carrier, in the aggregator of " + port.bond,
+             "The link of " + port.netdev + " is up, and LACP has left it out of " + port.bond +
+                 ": it carries nothing, so that the bond has lost bandwidth and redundancy. Its switch port does not "
+                 "speak LACP, belongs to another port channel, or is of another switch, with which the first shares no "
+                 "port channel (MLAG).",
+             {"Compare the partners of the members (system MAC address, key; zeros: no LACP arrives): cat "
+              "/proc/net/bonding/" +
+              port.bond + ". Then put the switch port of " + port.netdev +
+              " in the port channel of the other members, with LACP."});
+}
+
 // Commands that give a virtual function its link, on the host that has its physical function.
 std::string link_commands(const Port& port, const std::string& physical, const std::string& number) {
   const std::string set = "ip link set " + physical + " vf " + number;
@@ -1066,7 +1091,8 @@ void ask_port_state(const View& view, Findings& findings) {
         unjudged.push_back(port.id());
       continue;
     }
-    if (port.carrier) findings.push_back(member_state_finding(port));
+    if (auto left_out = left_out_finding(view.now, port)) findings.push_back(std::move(*left_out));
+    else if (port.carrier) findings.push_back(member_state_finding(port));
   }
   const auto add_list = [&](std::vector<std::string> functions, const char* state) {
     if (functions.empty()) return;
@@ -1171,7 +1197,8 @@ bool may_meet_other_link_layer(const View& view, const Port& port) {
 MaybeCause link_is_down(const PortContext& ctx) {
   const auto fault = port_state_fault(ctx.view, ctx.port);
   const bool waits = waits_for_subnet_manager(ctx.port);
-  if (!fault || (!is_down(ctx.port) && !waits) || is_switched_off(ctx.port)) return std::nullopt;
+  const bool has_other_layer = is_down(ctx.port) && usual_link_layer(ctx.view, ctx.port);
+  if (!fault || (!is_down(ctx.port) && !waits) || (is_switched_off(ctx.port) && !has_other_layer)) return std::nullopt;
   Cause out{.evidence = {fault->observed + "; expected " + fault->expected}, .meaning = fault->meaning};
   if (fault->status == Status::critical) out.status = fault->status;  // not of a member: the bond has another
   if (waits) {
@@ -1188,7 +1215,7 @@ MaybeCause link_is_down(const PortContext& ctx) {
     return out;
   }
   if (ctx.port.phys_state == kPhysSleep || by_reason(ctx, {"BMC request down", "OTP speed violation"}) ||
-      usual_link_layer(ctx.view, ctx.port)) {
+      has_other_layer) {
     out.culprit = Culprit::host;
     out.next = fault->fix;
     return out;
@@ -1239,7 +1266,8 @@ constexpr Rule kPortState{
         "INIT on InfiniBand means that "
         "no subnet manager configured the port; a LID in this state shows that one did so before the link was lost. "
         "ARMED means that the subnet manager has not finished. A port that is ACTIVE without a LID has no address. A "
-        "bond stays ACTIVE with one link, so each member is reported separately. A virtual function has no cable: its "
+        "bond stays ACTIVE with one link, so each member is reported separately, also one with a link that LACP has "
+        "left out of the bond. A virtual function has no cable: its "
         "link state policy and, on InfiniBand, its GUID decide; in a "
         "guest, an InfiniBand function that is Polling or in training waits for the link of its host. On a "
         "host, functions that are DOWN are listed, and reported if named or if they were up; a port that is off, while "
@@ -1284,6 +1312,8 @@ using enum Symptom;
 
 MaybeCause admin_down(const PortContext& ctx) {
   if (!is_down(ctx.port)) return std::nullopt;
+  // Nothing configures the netdev of a port that should be InfiniBand, and it would get no link.
+  if (usual_link_layer(ctx.view, ctx.port)) return std::nullopt;
   if (ctx.port.link_status && ctx.port.link_status->reason == kSwitchedOff)
     return Cause{.evidence = {"the netdev is administratively down"}};
   if (ctx.port.link_layer != LinkLayer::infiniband || ctx.port.phys_state != kPhysDisabled) return std::nullopt;

@@ -104,6 +104,7 @@ struct Cause {
   bool is_proven = true;  // false: too little evidence; only mentioned by not-enough-evidence
   std::vector<std::string> evidence;
   std::vector<Fix> next{};                   // lines of this case, before the rule's own
+  bool has_all_steps = false;                // `next` is the whole fix: the rule's own lines do not follow
   Symptoms unexplained{};                    // symptoms in Rule::explains that are not explained in this case
   Symptoms shared{};                         // symptoms that are explained only in part: other rules are asked too
   std::optional<Status> status{};            // in this case; nullopt: the row's

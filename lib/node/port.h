@@ -60,6 +60,12 @@ struct UnreadPart {
   bool operator==(const UnreadPart&) const = default;
 };
 
+// LACP (802.3ad): the aggregator of a bond's member, and the one that the bond uses. Other aggregators carry nothing.
+struct Aggregator {
+  unsigned own = 0, of_bond = 0;
+  bool operator==(const Aggregator&) const = default;
+};
+
 // A port of an RDMA device and the netdev it sits on: the unit of settings, checks and metrics.
 struct Port {
   std::string rdma;  // "mlx5_0"
@@ -99,12 +105,14 @@ struct Port {
   std::optional<unsigned> phys_state;  // kPhysPolling, kPhysLinkUp, ...
   // Bytes per second: the netdev's speed, else the rate of the RDMA port. A VF has the bandwidth that verbs report.
   std::optional<double> rate;
+  std::optional<IbWidth> width{};  // InfiniBand: of the link
   // The driver reports no width of the link, so that the kernel answers EINVAL for the rate (rate_show() in
   // drivers/infiniband/core/sysfs.c, Linux 6.12; mana_ib).
   bool has_no_width = false;
   std::optional<uint32_t> speed;  // netdev speed, Mb/s
   std::optional<bool> carrier;
-  std::optional<uint32_t> active_mtu;  // path MTU in bytes; from verbs, else by iboe_get_mtu() of the netdev MTU
+  std::optional<Aggregator> aggregator{};  // of a bond's member; absent: the bond does not use LACP, or unknown
+  std::optional<uint32_t> active_mtu;      // path MTU in bytes; from verbs, else by iboe_get_mtu() of the netdev MTU
   std::vector<Gid> gids;
   unsigned full_gid_table = 0;  // the number of entries of its GID table, all of them used; 0: one is free, or unknown
   Qos qos;                      // settings as read

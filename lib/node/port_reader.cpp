@@ -267,8 +267,10 @@ void read_speed(const Root& root, Port& port) {
   if (port.speed) port.rate = *port.speed * 1e6 / 8;
   if (port.speed || (port.link_layer == LinkLayer::ethernet && port.carrier == false)) return;
   const auto text = root.read_line(infiniband::port_folder(port.rdma, port.number) + "/rate");
-  if (text) port.rate = infiniband::parse_rate(*text);
-  else if (text.error().code != ENOENT) note_unread(port, PortPart::rate, "rate", text.error());
+  if (text) {
+    port.rate = infiniband::parse_rate(*text);
+    if (port.link_layer == LinkLayer::infiniband) port.width = infiniband::parse_width(*text);
+  } else if (text.error().code != ENOENT) note_unread(port, PortPart::rate, "rate", text.error());
   port.has_no_width = !text && text.error().code == EINVAL;
 }
 
@@ -382,6 +384,10 @@ std::vector<Port> bond_members(Context& context, const Port& bond) {
     member.unread.clear();
     (void)read_netdev(context, member);
     read_speed(root, member);
+    // With another mode than 802.3ad the first is "N/A" and the second empty (drivers/net/bonding/bond_sysfs*.c).
+    const auto own = root.number_in<unsigned>(net_folder(member) + "/bonding_slave/ad_aggregator_id"),
+               of_bond = root.number_in<unsigned>(net_folder(bond) + "/bonding/ad_aggregator");
+    if (own && of_bond) member.aggregator = Aggregator{*own, *of_bond};
     read_counters(context, member);
     members.push_back(std::move(member));
   }

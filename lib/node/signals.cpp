@@ -142,7 +142,8 @@ Rise rise_of(const std::optional<uint64_t>& before, const std::optional<uint64_t
 struct Sums {
   std::array<RiseSum, std::size(kPortRows)> port{};
   std::array<std::array<RiseSum, 8>, std::size(kPriorityRows)> priority{};
-  bool by_queue = false;  // the bytes of a priority are those of its hardware queue
+  RiseSum broken_connections{};  // by a counter without a common metric
+  bool by_queue = false;         // the bytes of a priority are those of its hardware queue
 };
 
 void add(Sums& sums, const Counter& each, std::optional<uint64_t> raw) {
@@ -162,7 +163,13 @@ void add(Sums& sums, const Counter& each, std::optional<uint64_t> raw) {
 void gather(Sums& sums, const std::vector<Counter>& before, const std::vector<Counter>& now) {
   for (size_t i = 0; i < now.size(); ++i) {
     const Counter& counter = now[i];
-    if (counter.row == nullptr || counter.row->metric == nullptr || is_superseded(counter, now)) continue;
+    if (counter.row == nullptr || is_superseded(counter, now)) continue;
+    if (counter.row->metric == nullptr) {
+      const CounterMeaning& meaning = counter.row->rise;
+      if (meaning.kind == CounterClass::loss && meaning.severe)
+        sums.broken_connections.add(scaled(rise_since(before, now, i), counter.row->scale));
+      continue;
+    }
     sums.by_queue = sums.by_queue || counter.row->metric == &kPriorityQueueBytes;
     add(sums, counter, rise_since(before, now, i));
   }
@@ -205,6 +212,8 @@ Signals signals_of(const Port& before, const Port& now, double seconds) {
   for (size_t i = 0; i < std::size(kPriorityRows); ++i)
     for (size_t priority = 0; priority < out.priority.size(); ++priority)
       join(out.priority[priority].*kPriorityRows[i].member, sums.priority[i][priority], kPriorityRows[i].join);
+
+  join(out.retries_exceeded, sums.broken_connections, Join::add);
 
   // The priorities of one hardware queue have the same bytes, which are the bytes of the queue: the first priority
   // keeps them; if some of the priorities have PFC and others do not, none keeps them. Two queues never carry the same

@@ -42,7 +42,7 @@ struct Signals {
   Rise ack_timeouts;        // no answer came in time
   Rise sequence_naks;       // the far end requested a retransmission
   Rise retransmissions;     // packets sent again, for any reason; not all drivers count them
-  Rise retries_exceeded;    // a connection broke after its last retry
+  Rise retries_exceeded;    // a connection broke after its last retry, or its peer stopped answering (EFA)
   Rise rnr_naks;            // receiver not ready, sent or received
   Rise rnr_retries_exceeded;
   Rise out_of_buffer;   // arrived while no receive was posted

@@ -210,8 +210,8 @@ Faults errors() {
       {"link-integrity", "the errors of an InfiniBand link exceed the port's own threshold",
        "local_link_integrity_errors +2", counted({{&metrics::kPortLinkIntegrity, 2}}), "link-errors", W, "",
        "damaged-link"},
-      {"icrc-errors", "RoCE packets are damaged between the ends, without errors on any link", "ICRC errors +50",
-       counted({{&metrics::kIcrcErrors, 50}}), "link-errors", W},
+      {"icrc-errors", "RoCE packets are damaged between the ends, without errors on any link", "ICRC errors +500",
+       counted({{&metrics::kIcrcErrors, 500}}), "link-errors", W},
   };
 }
 

@@ -60,6 +60,25 @@ std::vector<Planted> losses() {
       {"the peers set no traffic class: their packets overrun a lossy buffer here", "hgx",
        [](Machine& m) { receive_unmarked(m), m.raise(kPhyDiscards, 60'000, "rx"), lose_packets(m); },
        "not-enough-evidence", "discarded packets: discards +60000"},
+      {"one of two jobs sets no traffic class: its packets overrun a lossy buffer here, by the discards of its "
+       "priority",
+       "hgx",
+       [](Machine& m) {
+         m.hold(kPriorityBytes);
+         grow_ethtool(m, "tx_prio3_bytes", 2'700'000'000'000);
+         grow_ethtool(m, "rx_prio0_bytes", 1'800'000'000'000);
+         grow_ethtool(m, "rx_prio3_bytes", 900'000'000'000);
+         grow_ethtool(m, "rx_prio0_discards", 60'000);
+         m.raise(kPhyDiscards, 60'000, "rx"), m.raise(kOutOfSequence, 50'000);
+       },
+       "roce-unprotected", "frames of priority 0, without PFC, discarded here +60000", "loss-in-network"},
+      {"discards of TCP/IP on priority 0 do not explain the losses of RoCE on its own", "hgx",
+       [](Machine& m) {
+         grow_ethtool(m, "rx_prio0_bytes", 900'000'000'000);
+         grow_ethtool(m, "rx_prio0_discards", 60'000);
+         lose_packets(m);
+       },
+       "loss-in-network", "no frame of a lossless priority was discarded here"},
       {"the peers set no traffic class: switches drop lossy packets, and this end sees gaps only", "hgx",
        [](Machine& m) { receive_unmarked(m), m.raise(kOutOfSequence, 50'000); }, "loss-in-network", "MB RDMA received",
        "discarded packets"},

@@ -79,6 +79,7 @@ struct Measured {
 const Measured kMeasured[] = {
     {"bit_errors_slow", &metrics::kPhyCrcErrors, "", Measured::bit},
     {"bit_errors_slow", &metrics::kPortSymbolErrors, "", Measured::bit},
+    {"icrc_errors_slow", &metrics::kIcrcErrors, "", Measured::bit},
     {"link_recoveries", &metrics::kPortLinkRecoveries, "", Measured::event},
     {"pre_fec_ber", &metrics::kPhyCorrectedBits, "", Measured::bit},
     {"out_of_sequence", &metrics::kOutOfSequence, "", Measured::packet},
@@ -104,7 +105,7 @@ double base_of(const Machine& machine, const View& view, const Measured& one) {
   const Port& port = machine.now.ports.at(1);
   if (base == Measured::bit)
     return *port.rate * 8 * signals.seconds *
-           (one.rule == std::string_view("bit_errors_slow") ? allowed_error_ratio(port) / 1e-13 : 1);
+           (std::string_view(one.rule).ends_with("_errors_slow") ? allowed_error_ratio(port) / 1e-13 : 1);
   if (base == Measured::packet) return signals.rx_packets.value_or(0) + signals.tx_packets.value_or(0);
   return signals.seconds;
 }

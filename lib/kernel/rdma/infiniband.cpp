@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/rdma/infiniband.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "base/parse.h"
 #include "kernel/pci/pci_device.h"
 
@@ -61,6 +64,18 @@ std::optional<double> parse_rate(std::string_view text) {
   const auto gigabits = parse_double(parts[0]);
   if (!gigabits || !(*gigabits > 0)) return std::nullopt;
   return *gigabits * 1e9 / 8;
+}
+
+std::optional<IbWidth> parse_width(std::string_view text) {
+  const auto parts = words(text);
+  if (parts.size() != 4 || !parts[2].starts_with('(') || !parts[2].ends_with('X') || !parts[3].ends_with(')'))
+    return std::nullopt;
+  const auto lanes = parse_number<unsigned>(parts[2].substr(1, parts[2].size() - 2));
+  const std::string_view speed = parts[3].substr(0, parts[3].size() - 1);
+  if (!lanes || *lanes == 0 || speed.empty() ||
+      !std::ranges::all_of(speed, [](unsigned char letter) { return std::isalnum(letter) != 0; }))
+    return std::nullopt;
+  return IbWidth{*lanes, std::string(speed)};
 }
 
 Result<Lids> lids(const Root& root, const std::string& device, unsigned port) {

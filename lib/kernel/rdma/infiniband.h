@@ -25,6 +25,8 @@ std::string device_counters_folder(const std::string& device);
 std::optional<unsigned> parse_state(std::string_view text);
 // "400 Gb/sec (4X NDR)" -> 50e9 bytes per second. nullopt for 0.
 std::optional<double> parse_rate(std::string_view text);
+// "400 Gb/sec (4X NDR)" -> 4, "NDR". RoCE has such a text too, in which only the product is true.
+std::optional<IbWidth> parse_width(std::string_view text);
 
 // The GIDs in use among the first 256 slots (soft-RoCE has 1,024, and each is a file), up to 64 empty slots in a row,
 // because the kernel fills the table from the front. ENOENT: there is no table.

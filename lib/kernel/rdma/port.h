@@ -24,6 +24,13 @@ struct Gid {
   bool overlay = false;
 };
 
+// The width of an InfiniBand link and the speed of each lane: 4 and "NDR".
+struct IbWidth {
+  unsigned lanes = 0;
+  std::string speed;
+  bool operator==(const IbWidth&) const = default;
+};
+
 // Bytes: the largest path MTU; GRH, BTH, extended headers and ICRC of a RoCE packet.
 inline constexpr uint32_t kLargestPathMtu = 4096, kRoceHeaders = 96;
 

@@ -595,6 +595,17 @@ void reach_directly(Healthy& node) {
   at(node, kNic).iommu_group = at(node, kGpu).iommu_group;  // as rdma_topo sets ACS of the root port
 }
 
+// Passing devices to virtual machines needs translation, and the NICs of the host serve no GPU.
+TEST(Check, AHostWhoseGpusAreAllPassedOnMayTranslate) {
+  Healthy node;
+  for (auto& [group, type] : node.now.platform.iommu_groups) type = "DMA-FQ";
+  EXPECT_EQ(complaints_of(node.view(), {"iommu"}).size(), 1u);
+  for (const Gpu& gpu : node.now.topology.gpus) node.now.platform.functions.at(gpu.pci).kernel_driver = "vfio-pci";
+  EXPECT_EQ(describe(complaints_of(node.view(), {"iommu"})), "");
+  node.now.platform.functions.at(node.now.topology.gpus[0].pci).kernel_driver = "nvidia";
+  EXPECT_EQ(complaints_of(node.view(), {"iommu"}).size(), 1u) << "one GPU is the host's";
+}
+
 // Workstations: without a NIC for them, GPUs reach each other over their root ports.
 TEST(Acs, BetweenGpusWithoutANic) {
   const std::vector<std::string> only{"acs"};

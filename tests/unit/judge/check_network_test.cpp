@@ -457,6 +457,36 @@ TEST(MtuChain, OfTheNetdevsOfAContainerComparesEqualPortsInUse) {
   EXPECT_EQ(said(other.view(), {"mtu-chain"}), "") << "a netdev that is not in this container";
 }
 
+// The port's own netdev has no address.
+TEST(MtuChain, OfTheVlansWithTheAddressesNamesTheSmallerOnes) {
+  Healthy node;
+  for (size_t i = 0; i < node.now.ports.size(); ++i) {
+    Port& port = node.now.ports[i];
+    const std::string vlan = port.netdev + ".100";
+    for (Gid& gid : port.gids)
+      if (gid.type == "RoCE v2" && !gid.gid.starts_with("fe80:")) gid.netdev = vlan, gid.above = true;
+    Interface& own = interface(node, i);
+    Interface above = own;
+    own.addresses->clear();
+    above.mtu = 9000;
+    node.now.network.interfaces[vlan] = std::move(above);
+  }
+  EXPECT_EQ(said(node.view(), {"mtu-chain"}), "");
+  const std::string netdev = node.now.ports[2].netdev;
+  node.now.network.interfaces.at(netdev + ".100").mtu = 1500;
+  const auto found = complaints_of(node.view(), {"mtu-chain"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].observed, netdev + ".100 1500");
+  EXPECT_TRUE(has(found[0].remedy, "ip link set " + netdev + ".100 mtu 9000")) << found[0].remedy;
+  const Report report = run_rules(node.view(), std::vector<std::string>{"mtu-chain"});
+  EXPECT_EQ(std::ranges::count(report.findings, node.now.ports[2].id(), &Finding::subject), 1);
+  for (Gid gid : std::vector<Gid>(node.now.ports[2].gids)) {
+    gid.netdev = netdev;
+    node.now.ports[2].gids.push_back(gid);
+  }
+  EXPECT_EQ(said(node.view(), {"mtu-chain"}), "") << "the own netdev has an address, too: jobs may use that";
+}
+
 TEST(GidIndex, NamesWhatShiftedTheTable) {
   Healthy node;
   auto& gids = node.now.ports[2].gids;

@@ -249,6 +249,30 @@ TEST(Check, ALimitedMemberOfItsPartitionIsReported) {
   EXPECT_FALSE(has(partitions(), "mlx5_0")) << "port-state reports it";
 }
 
+// Its cable leads to the fabric of the storage.
+TEST(Check, AnInfinibandPortInAnotherSubnetThanItsEqualsIsNamed) {
+  Healthy node;
+  const auto found = [&] { return said(node.view(), {"partition"}); };
+  const auto move = [&](size_t port, const std::string& prefix) {
+    node.now.ports[port].gids = {{0, prefix + ":5aa2:e103:0000:000" + std::to_string(port), "", ""}};
+  };
+  for (size_t i = 0; i < node.now.ports.size(); ++i) {
+    Port& port = node.now.ports[i];
+    port.link_layer = LinkLayer::infiniband;
+    node.now.network.pkeys[port.id()] = {0xffff};
+    move(i, "fe80:0000:0000:0000");
+  }
+  EXPECT_EQ(found(), "");
+  move(2, "fec0:0000:0000:0002");
+  EXPECT_EQ(found(), "partition mlx5_2/1 warning: subnet fec0:0000:0000:0002\n");
+  for (size_t i = 0; i < node.now.ports.size(); ++i) move(i, "fec0:0000:0000:000" + std::to_string(i));
+  EXPECT_EQ(found(), "") << "each rail is a subnet";
+  for (size_t i = 0; i < node.now.ports.size(); ++i) move(i, "fec0:0000:0000:000" + std::to_string(i / 2));
+  EXPECT_EQ(found(), "") << "two planes";
+  node.now.ports[1].gids.clear();
+  EXPECT_EQ(found(), "") << "unknown";
+}
+
 // Each physical state, state, LID and LID of the subnet manager of an InfiniBand port. 0xffff: mlx5's port without a
 // LID.
 TEST(Check, AnInfinibandPortSaysWhatItsSubnetManagerHasDone) {
@@ -413,6 +437,27 @@ TEST(Check, ARateThatTheDriverDoesNotReportIsNoFault) {
   refuse(node.now.ports[1], "EINVAL");
   node.now.ports[0].rate = 50e9;
   EXPECT_TRUE(has(rates(), "rate mlx5_1/1 unknown: -\n")) << "an equal port has one: the driver reports it";
+}
+
+TEST(Check, AnInfinibandLinkThatLostLanesIsNotOfAnotherSpeed) {
+  Healthy node(4);
+  for (Port& port : node.now.ports) {
+    port.link_layer = LinkLayer::infiniband;
+    port.width = IbWidth{4, "NDR"};
+  }
+  Port& port = node.now.ports[1];
+  port.rate = 25e9;
+  port.width = IbWidth{2, "NDR"};
+  auto found = complaints_of(node.view(), {"rate"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].observed, "200 Gb/s (2X NDR)");
+  EXPECT_EQ(found[0].expected, "400 Gb/s (4X NDR), like equal ports");
+  EXPECT_TRUE(has(found[0].meaning, "2 of 4 lanes") && has(found[0].remedy, "Reseat the cable")) << describe(found);
+  port.width = IbWidth{4, "HDR"};
+  found = complaints_of(node.view(), {"rate"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_TRUE(has(found[0].observed, "(4X HDR)") && has(found[0].remedy, "Configure the same speed"))
+      << describe(found);
 }
 
 // The second function of the rail's NIC, with a slower link.
@@ -1440,6 +1485,32 @@ TEST(Check, AMemberOfABondWithoutALinkIsNamed) {
   EXPECT_TRUE(has(slower[0].remedy, "Restore the link of ens0:")) << slower[0].remedy;
   member.carrier.reset();
   EXPECT_EQ(port_states(node), "");
+}
+
+// The switch port of the member is in no port channel, or in another one.
+TEST(Check, AMemberThatLacpLeavesOutIsNamed) {
+  Healthy node;
+  for (int i = 0; i < 2; ++i) node.now.ports.push_back(node.now.ports[0]);
+  Port &bond = node.now.ports[0], &second = node.now.ports.back(), &first = node.now.ports[node.now.ports.size() - 2];
+  test::make_bond(bond);
+  for (Port* member : {&first, &second}) {
+    test::make_member(*member);
+    member->carrier = true;
+    member->speed = 100'000;
+    member->aggregator = Aggregator{1, 1};
+  }
+  second.netdev = "ens0np1";
+  EXPECT_EQ(port_states(node), "");
+  second.aggregator = Aggregator{2, 1};
+  EXPECT_EQ(port_states(node), "port-state mlx5_0/1@ens0np1 warning: carrier; LACP aggregator 2, bond0 uses 1\n");
+  second.speed = 25'000;
+  EXPECT_EQ(port_states(node), "") << "rate reports it";
+  second.carrier = false;
+  EXPECT_EQ(port_states(node), "port-state mlx5_0/1@ens0np1 warning: no carrier\n");
+  second.carrier = true;
+  second.speed.reset();
+  second.aggregator = Aggregator{2, 0};
+  EXPECT_EQ(port_states(node), "") << "no aggregator is active while the bond comes up";
 }
 
 TEST(Check, AMemberOfABondWithASlowerLinkIsNamed) {

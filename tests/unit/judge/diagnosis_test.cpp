@@ -102,6 +102,92 @@ TEST(Diagnosis, ACheckThatIsOffHidesNoCause) {
   }
 }
 
+// The firmware forgot LINK_TYPE: nothing configures the new netdev, and bringing it up gives it no link.
+TEST(Diagnosis, APortThatLostItsLinkLayerIsNotJustSwitchedOff) {
+  Healthy node;
+  for (Node* each : {&node.before, &node.now})
+    for (size_t i = 1; i < each->ports.size(); ++i) each->ports[i].link_layer = LinkLayer::infiniband;
+  take_down(node, kPhysDisabled, kSwitchedOff.data());
+  const Findings found = ask(node);
+  ASSERT_EQ(rules_of(found), std::set<std::string>{"port-state"}) << text(found);
+  EXPECT_EQ(found[0].culprit, Culprit::host);
+  EXPECT_TRUE(has(found[0].meaning, "link layer")) << found[0].meaning;
+}
+
+// What many links have at once is not of their cables.
+TEST(Diagnosis, ChecksOfLinksSayWhatTheyHaveInCommon) {
+  using Worsen = void (*)(Healthy&, size_t);
+  constexpr std::pair<const char*, Worsen> kFaults[]{
+      {"link-flap", [](Healthy& node, size_t port) { lose_link(node, port); }},
+      {"pre-fec-ber",
+       [](Healthy& node, size_t port) { grow(node, Where::ethtool, "rx_corrected_bits_phy", 400'000'000, port); }}};
+  for (const auto& each : kFaults) {
+    const std::string check = each.first;
+    const Worsen worsen = each.second;
+    Healthy node;
+    node.now.taken = node.before.taken + std::chrono::seconds(static_cast<int>(kWindow));
+    const auto found = [&] { return describe(complaints_of(node.view(), {check})); };
+    worsen(node, 0), worsen(node, 1);
+    EXPECT_TRUE(has(found(), check) && !has(found(), "other link")) << found();
+    worsen(node, 2);
+    EXPECT_TRUE(has(found(), "2 other links") && has(found(), "than their cables")) << found();
+  }
+}
+
+std::string steps_of(const Finding& finding) {
+  std::string out;
+  for (const Fix& each : finding.fix)
+    for (const Step& step : each.steps) out += step.text + "\n";
+  return out;
+}
+
+// InfiniBand has neither pause frames nor the switches' ECN marks of RoCE.
+TEST(Diagnosis, APortWithoutCreditsIsNotSentToEthernet) {
+  Healthy node;
+  make_infiniband(node);
+  wait_for_credits(node, 0.7);
+  const Findings found = ask(node);
+  ASSERT_EQ(rules_of(found), std::set<std::string>{"paused-by-network"}) << text(found);
+  const std::string steps = steps_of(found[0]);
+  EXPECT_TRUE(has(steps, "PortXmitWait") && !has(steps, "pause") && !has(steps, "ECN")) << steps;
+  EXPECT_TRUE(has(found[0].meaning, "credits")) << found[0].meaning;
+}
+
+TEST(Diagnosis, ANicThatWaitsForPcieNamesItsSmallReadRequests) {
+  Healthy node;
+  grow(node, Where::ethtool, "outbound_pci_stalled_rd_events", 6);
+  EXPECT_FALSE(has(text(ask(node)), "pci-tuning")) << text(ask(node));
+  node.now.pci_settings->functions.at(node.now.ports[0].pci).mrrs = 512;
+  const Findings found = ask(node);
+  ASSERT_EQ(rules_of(found), std::set<std::string>{"slow-pcie"}) << text(found);
+  EXPECT_TRUE(has(text(found), "MRRS 512") && has(steps_of(found[0]), "Set MRRS")) << text(found) << steps_of(found[0]);
+}
+
+// Each port of a switch on the path redirects; the commands for all of them are one step.
+TEST(Diagnosis, RedirectsOfAcsOnAPathAreOneLine) {
+  Healthy node;
+  hold(node, 0.3);
+  for (const std::string& bridge : node.now.topology.nics[0].bridges)
+    node.now.pci_settings->functions.at(bridge).acs = uint16_t{kAcsRequestRedirect};
+  for (const std::string& bridge : node.now.topology.gpus[0].bridges)
+    node.now.pci_settings->functions.at(bridge).acs = uint16_t{kAcsRequestRedirect};
+  const Findings found = ask(node);
+  ASSERT_EQ(rules_of(found), std::set<std::string>{"slow-pcie"}) << text(found);
+  const std::string steps = steps_of(found[0]);
+  EXPECT_TRUE(has(steps, "--only acs") && !has(steps, "setpci")) << steps;
+}
+
+// The transport of EFA sends again over other paths: what no peer answers is no loss of the network.
+TEST(Diagnosis, APeerOfEfaThatStoppedAnsweringIsNamed) {
+  Healthy node;
+  for (Node* each : {&node.before, &node.now}) each->ports[0].kernel_driver = "efa";
+  grow(node, Where::hw, "unresponsive_remote_events", 35);
+  grow(node, Where::hw, "retrans_timeout_events", 900);
+  const Findings found = ask(node);
+  EXPECT_EQ(rules_of(found), std::set<std::string>{"far-end"}) << text(found);
+  EXPECT_NE(text(found).find("peers that stopped answering +35"), std::string::npos) << text(found);
+}
+
 // A fault that the operator knows and has suppressed does not come back as a symptom without a cause.
 TEST(Diagnosis, ASuppressedRuleStillExplainsItsPort) {
   using PlantFault = void (*)(Healthy&);

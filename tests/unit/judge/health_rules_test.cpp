@@ -606,6 +606,19 @@ TEST(HealthRules, GidsOfARemovedInterfaceAreNoChange) {
   EXPECT_NE(machine.said(), "") << "a GID of the port itself";
 }
 
+// The CRC of a frame is right where its ICRC is read: the link of this port is not at fault.
+TEST(HealthRules, AWrongIcrcAloneIsNoFaultOfTheCable) {
+  for (const char* counter : {"rx_icrc_encapsulated", "rx_crc_errors_phy"}) {
+    Machine machine;
+    machine.steps(3);
+    machine.steps(3, counted(counter, 60));
+    const auto found = machine.found();
+    ASSERT_EQ(found.size(), 1u) << describe(found);
+    EXPECT_EQ(found[0].id, "link-errors");
+    EXPECT_EQ(found[0].remedy.find("replace the cable") == std::string::npos, counter[3] == 'i') << found[0].remedy;
+  }
+}
+
 // EFA's transport changes paths after a timeout.
 TEST(HealthRules, TimeoutsOfEfaAreNoLoss) {
   Machine machine;

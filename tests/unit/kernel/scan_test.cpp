@@ -46,6 +46,14 @@ TEST(Infiniband, RatesAreBytesPerSecond) {
     EXPECT_FALSE(infiniband::parse_rate(text)) << text;
 }
 
+TEST(Infiniband, TheWidthIsThatOfTheLink) {
+  EXPECT_EQ(infiniband::parse_width("400 Gb/sec (4X NDR)\n"), (IbWidth{4, "NDR"}));
+  EXPECT_EQ(infiniband::parse_width("100 Gb/sec (1X NDR)"), (IbWidth{1, "NDR"}));
+  for (const char* text : {"", "400 Gb/sec", "400 Gb/sec (4X)", "400 Gb/sec (X NDR)", "400 Gb/sec (0X NDR)",
+                           "400 Gb/sec 4X NDR", "400 Gb/sec (4X NDR) more", "400 Gb/sec (4X \x1b[m)"})
+    EXPECT_FALSE(infiniband::parse_width(text)) << text;
+}
+
 TEST(Infiniband, StatesAreTheirNumbers) {
   EXPECT_EQ(infiniband::parse_state("4: ACTIVE\n"), 4u);
   EXPECT_EQ(infiniband::parse_state("5: LinkUp"), 5u);
@@ -607,6 +615,20 @@ TEST_F(ScanOfABond, TheMembersArePortsOfTheirOwn) {
   }
   Kernel kernel{tree.root()};
   EXPECT_EQ(agentd::real_pci_environment(kernel).scan({}).ports.size(), 3u) << "as fabric-agentd has them";
+}
+
+TEST_F(ScanOfABond, MembersHaveTheirAggregatorOfLacp) {
+  EXPECT_FALSE(scanned({.members = true}).ports.at(2).aggregator) << "another mode";
+  tree.file("sys/class/net/bond0/bonding/ad_aggregator", "1\n")
+      .file("sys/class/net/ens1f0np0/bonding_slave/ad_aggregator_id", "1\n")
+      .file("sys/class/net/ens1f1np1/bonding_slave/ad_aggregator_id", "2\n");
+  const Node node = scanned({.members = true});
+  EXPECT_FALSE(node.ports.at(0).aggregator);
+  EXPECT_EQ(node.ports.at(1).aggregator, (Aggregator{1, 1}));
+  EXPECT_EQ(node.ports.at(2).aggregator, (Aggregator{2, 1}));
+  tree.file("sys/class/net/bond0/bonding/ad_aggregator", "\n")
+      .file("sys/class/net/ens1f1np1/bonding_slave/ad_aggregator_id", "N/A\n");
+  EXPECT_FALSE(scanned({.members = true}).ports.at(2).aggregator);
 }
 
 TEST_F(ScanOfABond, OfNetdevsWithRdmaDevicesOfTheirOwnIsNoneOfRdma) {

@@ -98,7 +98,7 @@ const std::vector<Member>& members() {
       PORT(ack_timeouts, "mlx5", "bnxt", "intel", "ionic", "efa", "mana"),
       PORT(sequence_naks, "mlx5", "bnxt", "intel", "ionic", "rxe", "mana"),
       PORT(retransmissions, "mlx5", "intel", "ionic", "rxe", "efa"),
-      PORT(retries_exceeded, "mlx5", "bnxt", "ionic", "rxe", "mana"),
+      PORT(retries_exceeded, "mlx5", "bnxt", "ionic", "rxe", "mana", "efa"),
       PORT(rnr_naks, "mlx5", "bnxt", "intel", "ionic", "rxe", "mana"),
       PORT(rnr_retries_exceeded, "mlx5", "rxe", "mana"),
       PORT(out_of_buffer, "mlx5", "bnxt", "ionic"),
