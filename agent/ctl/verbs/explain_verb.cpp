@@ -137,9 +137,9 @@ std::string meaning_of(const Found& found, const LineMessage* message, const Nod
                          return short_name(host.text) == own;
                        });
   // If no device of the line is on this machine, the line is another machine's.
-  const bool is_other = !found.pci.empty() && std::ranges::none_of(found.pci, [&](const Counted& each) {
-    return contains(state.pci, each.text);
-  });
+  const bool is_other =
+      !found.pci.empty() && !state.pci.empty() &&
+      std::ranges::none_of(found.pci, [&](const Counted& each) { return contains(state.pci, each.text); });
   const bool is_guests = !state.hypervisor.empty() && is_here && found.elsewhere.empty() && !is_other;
   const auto adapted = [&](const FixRow& meaning) {
     Fix fix = meaning;
