@@ -690,6 +690,8 @@ TEST(ExplainLine, OfAGuestNeedsNoHands) {
   }
   // The lines are from another machine, or from an unknown one.
   EXPECT_TRUE(has(meaning(tree, {"Nov 26 10:00:00 node8 kernel: " + line}), "Reseat"));
+  tree.file("sys/bus/pci/devices/0000:24:00.0/vendor", "0x15b3\n");
+  EXPECT_FALSE(has(meaning(tree, {line}), "Reseat"));
   EXPECT_TRUE(
       has(meaning(tree, {"pcieport 0000:f0:01.0: AER: Corrected error message received from 0000:f1:00.0"}), "Reseat"))
       << "no device of this machine";
