@@ -56,10 +56,12 @@ std::vector<GpuPlanes> planes_of_gpus(const View& view) {
     const bool is_one_card = cards.size() == 1 && !has_functions;
     for (const size_t index : lost) {
       const std::string& pci = topology.nics[index].pci;
-      const bool is_plane = is_one_card ? slots.contains(card_of(pci))
-                                        : are_declared && each.ports.size() + each.lost.size() < declared_planes(view);
+      const bool is_plane = (is_one_card && slots.contains(card_of(pci))) ||
+                            (are_declared && each.ports.size() + each.lost.size() < declared_planes(view));
       if (pci.empty() || !is_plane) continue;
-      each.lost.push_back(pci + (index < built->nics ? " (no RDMA device)" : " (missing)"));
+      std::string place = pci;
+      if (place.ends_with(kUnknownAddress)) place = "below " + place.substr(0, place.size() - kUnknownAddress.size());
+      each.lost.push_back(std::move(place) + (index < built->nics ? " (no RDMA device)" : " (missing)"));
     }
     if (each.ports.size() + each.lost.size() > 1 && (is_one_card || are_declared)) out.push_back(std::move(each));
   }

@@ -102,7 +102,7 @@ std::vector<size_t> add_recorded(const Inventory& recorded, Built& built) {
     const InventoryPart& was = recorded.parts[i];
     out[i] = at.at({was.gpu, parts[match].pci});
     PciDevice& device = was.gpu ? static_cast<PciDevice&>(whole.gpus[out[i]]) : whole.nics[out[i]];
-    add_bridges(was, device, bridges);
+    if (was.root == device.root && way_to(was) == way_to(parts[match])) add_bridges(was, device, bridges);
     built.recorded_at[device.pci] = was.pci;
     if (was.numa && !device.numa_assumed) device.numa = device.numa_above = was.numa;
     if (was.gpu) continue;
@@ -114,9 +114,14 @@ std::vector<size_t> add_recorded(const Inventory& recorded, Built& built) {
       built.lost_since.insert(out[i]);
     }
   }
+  const auto device_of = [&](size_t i) -> const PciDevice& {
+    return recorded.parts[i].gpu ? static_cast<const PciDevice&>(whole.gpus[out[i]]) : whole.nics[out[i]];
+  };
+  // After the parts that are in their places: one that was moved has other bridges above it.
+  for (const auto& [i, match] : matches) add_bridges(recorded.parts[i], device_of(i), bridges);
   for (const auto& [i, match] : matches) {
     const InventoryPart& was = recorded.parts[i];
-    const PciDevice& device = was.gpu ? static_cast<const PciDevice&>(whole.gpus[out[i]]) : whole.nics[out[i]];
+    const PciDevice& device = device_of(i);
     if (was.bridges.empty() || device.bridges.empty()) continue;  // unknown
     PciDevice place = place_of(was, bridges);
     if (place.root != device.root || place.bridges != device.bridges) built.moved[device.pci] = std::move(place);
@@ -161,7 +166,7 @@ void add_missing(Built& built) {
   built.missing = missing_parts(whole, built.ports);
   for (const MissingPart& part : built.missing) {
     PciDevice place = part.place;
-    if (place.pci.empty()) place.pci = part.below + "~";  // for the order
+    if (place.pci.empty()) place.pci = part.below + std::string(kUnknownAddress);
     switch (part.kind) {
       case MissingPart::Kind::gpu: whole.gpus.push_back(Gpu{std::move(place), {}, {}}); break;
       case MissingPart::Kind::rdma: give_rdma(built, *part.nic, twin_of(whole, place)); break;

@@ -14,6 +14,9 @@
 
 namespace fabric {
 
+// Ends the address of a missing part of which only the bridge above it is known: it is in PCI order with it.
+inline constexpr std::string_view kUnknownAddress = "~";
+
 struct Built {
   // The present parts in their order, then the missing ones. A NUMA node or RDMA device that was lost is in it.
   Topology topology{};

@@ -514,6 +514,29 @@ TEST(Planes, NicsOnDifferentCardsArePlanesIfThePolicySaysSo) {
       << said(node.view(), {"planes", "port-state"});
 }
 
+// Only one card is left, and the address of the lost one is unknown.
+TEST(Planes, ACardThatWasLostIsAPlaneIfThePolicySaysSo) {
+  Healthy node;
+  auto& topology = node.now.topology;
+  topology.gpus.erase(topology.gpus.begin() + 1, topology.gpus.end());
+  topology.nics.resize(1);
+  for (Node* each : {&node.before, &node.now}) each->ports.resize(1);
+  auto built = std::make_shared<Built>(built_of(node.now));
+  Nic lost = built->topology.nics.at(0);
+  lost.pci = "0000:16:02.0" + std::string(kUnknownAddress);
+  lost.rdma = {"lost"};
+  built->topology.nics.push_back(lost);
+  built->lost.insert(1);
+  built->pairing.pairs.at(0).nics.push_back(1);
+  View view = node.view();
+  view.built = built;
+  EXPECT_TRUE(planes_of_gpus(view).empty()) << "a NIC of its own";
+  node.policy.cabling.planes = {{"mlx5_0", "A"}, {"mlx5_1", "B"}};
+  const auto planes = planes_of_gpus(view);
+  ASSERT_EQ(planes.size(), 1u);
+  EXPECT_EQ(planes[0].lost, std::vector<std::string>{"below 0000:16:02.0 (missing)"});
+}
+
 // Virtual functions in a pod: those of one card may be of one port.
 TEST(Planes, FunctionsOfAPodArePlanesIfThePolicySaysSo) {
   Planes node;

@@ -296,7 +296,9 @@ TEST(HealthRules, AFabricThatReordersIsJudgedByTheOtherCounters) {
     signals[port.id()] = {.seconds = 60, .rx_packets = 1e6, .out_of_sequence = 1e5, .sequence_naks = 0};
   View view = node.view();
   view.signals = &signals;
-  for (const Finding& finding : run_rules(view, std::vector<std::string>{"loss"}).findings)
+  const Findings found = run_rules(view, std::vector<std::string>{"loss"}).findings;
+  EXPECT_FALSE(found.empty());
+  for (const Finding& finding : found)
     EXPECT_TRUE(finding.observed.starts_with("no sequence NAKs")) << finding.subject << ": " << finding.observed;
 }
 
