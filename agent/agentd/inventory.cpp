@@ -14,10 +14,7 @@ Result<std::string> record_inventory(Kernel& kernel, const std::string& director
   what.topology = what.platform = true;
   const Node node = scan(kernel, what);
   if (!node.inventory_unread.empty()) return std::string();
-  if (node.inventory)
-    for (const InventoryChange& change : changes_since(*node.inventory, node))
-      if (change.is_loss()) return std::string();    // the check `inventory` reports it
-  if (has_farther_nics(node)) return std::string();  // and this
+  if (!losses_since(node).empty() || has_farther_nics(node)) return std::string();  // the check `inventory` reports it
   Inventory now = inventory_of(node, node.inventory ? &*node.inventory : nullptr);
   if (now.parts.empty()) return std::string();
   if (!now.accepted) now.odd = odd_parts(node);

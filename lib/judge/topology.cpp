@@ -836,6 +836,14 @@ constexpr Words kWords[]{
      {Work::in_machine,
       "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup; "}}};
 
+// Binds a GPU to its driver for jobs in place of the other one that has it.
+Fix fix_of_other_driver(const std::string& pci, const std::string& other, const std::string& driver) {
+  return {"lspci -k -s " + pci + "; ",
+          {Work::ends_jobs, "echo " + pci + " > /sys/bus/pci/drivers/" + other + "/unbind; modprobe " + driver +
+                                "; echo " + pci + " > /sys/bus/pci/drivers/" + driver + "/bind. "},
+          "For the next boots: blacklist " + other + " in /etc/modprobe.d, and rebuild the initramfs."};
+}
+
 // `parts`: the changed part, or all of one root bus with the same change.
 Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inventory& inventory,
                           const Topology& topology) {
@@ -860,6 +868,10 @@ Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inven
   if (parts.size() > 1) subject = change.root;
   const Words& words = *find_where(kWords, [&](const Words& each) { return each.kind == change.kind; });
   Fix fix = words.fix;
+  if (change.kind == Kind::driver && change.is != "none") {
+    fix = fix_of_other_driver(change.present, change.is, change.was);
+    fix.steps.back().text += " ";
+  }
   fix += journal + ". " + accept;
   // A NIC without any RDMA device is lost for the GPU that it was paired with, as if it were gone.
   const bool serves_gpu = change.kind == Kind::rdma && change.is == "none" &&
@@ -907,11 +919,21 @@ std::vector<FartherNic> farther_nics(const View& view) {
       const auto was = path_class(gpu_then, nic_then), is = path_class(gpu, nic);
       if (!was || !is || *is <= *was) continue;
       FartherNic each{&gpu, &nic, *was, *is, {}, {}};
-      // If only the GPU was moved, the bridges above its NIC have lost the part by which they are known.
+      // If the root buses were renumbered, too, it is not known which of the two was moved.
       if (has_gpu_moved) each.part = gpu.name, each.slot = own->pci;
       if (has_nic_moved) append_item(each.part, name_and_address(nic), " or "), append_item(each.slot, other->pci);
       out.push_back(std::move(each));
     }
+  return out;
+}
+
+// The NUMA node of a part in another slot is that of the slot, and no loss.
+std::vector<InventoryChange> losses_of(const View& view) {
+  const auto built = built_of(view);
+  auto out = changes_since(*view.now.inventory, view.now);
+  std::erase_if(out, [&](const InventoryChange& each) {
+    return !each.is_loss() || (each.kind == Kind::numa && built->moved.contains(each.present));
+  });
   return out;
 }
 
@@ -957,14 +979,11 @@ void ask_inventory(const View& view, Findings& findings) {
       if (each.status != Status::ok && !is_among(accepted, each)) others.push_back(std::move(each));
     }
   }
-  const auto changes = changes_since(inventory, node);
-  const auto built = built_of(view);
-  const auto& moved = built->moved;
+  const auto losses = losses_of(view);
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<InventoryChange>> nodes;  // by root bus
-  for (const InventoryChange& change : changes)
-    if (change.kind == Kind::numa && !moved.contains(change.present))
-      nodes[{change.root, change.was, change.is}].push_back(change);
-  for (const InventoryChange& change : changes) {
+  for (const InventoryChange& change : losses)
+    if (change.kind == Kind::numa) nodes[{change.root, change.was, change.is}].push_back(change);
+  for (const InventoryChange& change : losses) {
     std::string subject = change.name;
     const Port* port = change.kind == Kind::rate ? port_of(node, change) : nullptr;
     if (port != nullptr) subject = port->id();
@@ -972,9 +991,8 @@ void ask_inventory(const View& view, Findings& findings) {
       if (const Nic* nic = nic_at(node.topology, change.present); nic != nullptr) subject = nic->name;
       if (const Gpu* gpu = gpu_at(node.topology, change.present); gpu != nullptr) subject = gpu->name;
     }
-    if (!change.is_loss() || contains(others, subject, &Finding::subject)) continue;
+    if (contains(others, subject, &Finding::subject)) continue;
     if (change.kind == Kind::rdma && is_given_away(node, change.present)) continue;  // until the guest gives it back
-    if (change.kind == Kind::numa && moved.contains(change.present)) continue;       // the node of its slot
     std::vector<InventoryChange> parts{change};
     if (change.kind == Kind::numa) {
       auto& all = nodes[{change.root, change.was, change.is}];
@@ -988,7 +1006,7 @@ void ask_inventory(const View& view, Findings& findings) {
   add_farther_nics(view, accepted, found);
   if (found.empty()) {
     std::string observed = "no part is missing";
-    const auto renumbered = std::ranges::count(changes, Kind::moved, &InventoryChange::kind);
+    const auto renumbered = std::ranges::count(changes_since(inventory, node), Kind::moved, &InventoryChange::kind);
     if (renumbered > 0) observed += "; " + std::to_string(renumbered) + " at other PCI addresses";
     found.push_back(good("node", std::move(observed), "as of " + inventory.taken));
   }
@@ -996,6 +1014,11 @@ void ask_inventory(const View& view, Findings& findings) {
 }
 
 }  // namespace
+
+std::vector<InventoryChange> losses_since(const Node& node) {
+  if (!node.inventory) return {};
+  return losses_of({.now = node, .no_policy = {}});
+}
 
 bool has_farther_nics(const Node& node) { return !farther_nics({.now = node, .no_policy = {}}).empty(); }
 
@@ -1229,10 +1252,7 @@ Findings gpus_without_driver(const View& view) {
       out.push_back(
           bad(Status::critical, gpu.name, "kernel driver " + own + ": " + gpu.pci, driver + ", like " + like,
               "The GPU " + gpu.pci + " has the kernel driver " + own + ", unlike " + like + ": no job can use it.",
-              {"lspci -k -s " + gpu.pci + "; ",
-               {Work::ends_jobs, "echo " + gpu.pci + " > /sys/bus/pci/drivers/" + own + "/unbind; echo " + gpu.pci +
-                                     " > /sys/bus/pci/drivers/" + driver + "/bind. "},
-               "For the next boots: blacklist " + own + " in /etc/modprobe.d, and rebuild the initramfs."}));
+              fix_of_other_driver(gpu.pci, own, driver)));
       continue;
     }
     out.push_back(bad(Status::critical, gpu.name, "no kernel driver: " + gpu.pci, driver + ", like " + like,

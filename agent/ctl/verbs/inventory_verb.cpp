@@ -43,10 +43,6 @@ std::string state_of(const std::vector<InventoryChange>& changes, const std::str
   return out;
 }
 
-size_t losses(const std::vector<InventoryChange>& changes) {
-  return static_cast<size_t>(std::ranges::count_if(changes, &InventoryChange::is_loss));
-}
-
 Json parts_json(const Inventory& inventory, const std::vector<InventoryChange>& changes) {
   Json parts = Json::array(), added = Json::array();
   for (const InventoryPart& part : inventory.parts) {
@@ -102,7 +98,7 @@ int accept(const Node& node, const Machine& machine, const Options& options, Out
 std::string inventory_line(const Node& node, int64_t wall) {
   if (!node.inventory_unread.empty()) return "Inventory: not readable: " + node.inventory_unread + "\n";
   if (!node.inventory) return {};
-  const size_t lost = losses(changes_since(*node.inventory, node));
+  const size_t lost = losses_since(node).size();
   std::string state = "none is missing";
   if (lost > 0) state = std::to_string(lost) + " gone or changed: fabric-agentctl inventory";
   return "Inventory: " + counted(node.inventory->parts.size(), "part") + " as of " +
@@ -113,7 +109,7 @@ Json inventory_json(const Node& node) {
   if (!node.inventory) return {};
   return {{"taken", node.inventory->taken},
           {"parts", node.inventory->parts.size()},
-          {"missing", losses(changes_since(*node.inventory, node))}};
+          {"missing", losses_since(node).size()}};
 }
 
 int run_inventory(const Options& options, Output& output) {
@@ -158,7 +154,7 @@ int run_inventory(const Options& options, Output& output) {
       for (const std::string& each : inventory.odd) output.text += "  " + each + "\n";
     }
   }
-  if (losses(changes) > 0) return kChanges;
+  if (!losses_since(node).empty() || has_farther_nics(node)) return kChanges;
   return kDone;
 }
 

@@ -210,6 +210,12 @@ TEST(Inventory, ADriverARateAndARootsNodeAreCompared) {
   EXPECT_EQ(said_of([](Node& node) { node.platform.functions[node.topology.gpus[2].pci].kernel_driver = "nouveau"; }),
             "inventory 0000:33:00.0 critical: kernel driver nouveau: GPU2 (0000:33:00.0)\n")
       << "it runs no jobs";
+  Healthy taken;
+  taken.now.inventory = recorded(taken.now);
+  taken.now.platform.functions[taken.now.topology.gpus[2].pci].kernel_driver = "nouveau";
+  const auto found = test::complaints_of(taken.view(), {"inventory"});
+  ASSERT_EQ(found.size(), 1u) << test::describe(found);
+  EXPECT_TRUE(has(found[0].remedy, "echo 0000:33:00.0 > /sys/bus/pci/drivers/nouveau/unbind")) << found[0].remedy;
   EXPECT_EQ(said_of([](Node& node) { node.platform.functions[node.topology.gpus[2].pci].kernel_driver = "vfio-pci"; }),
             "")
       << "a guest has it";
@@ -332,6 +338,45 @@ TEST(Inventory, ANicInAnotherSlotIsNamedIfItIsFartherFromItsGpu) {
     EXPECT_TRUE(has(far, "SYS to ")) << far;
     EXPECT_FALSE(has(far, "NUMA node")) << "the node of the slot, not of the firmware: " << far;
   }
+}
+
+// Its NIC is in its place, so that it is known which of the two was moved.
+TEST(Inventory, AGpuInAnotherSlotIsNamed) {
+  Healthy node;
+  node.now.inventory = recorded(node.now);
+  for (size_t i = 0; i < node.now.topology.gpus.size(); ++i) {
+    Gpu& gpu = node.now.topology.gpus[i];
+    const std::string bus = "0000:" + std::string(1, static_cast<char>('a' + i));
+    gpu.root = "pci" + bus + "0";
+    gpu.bridges = {bus + "0:01.0"};
+    gpu.pci = bus + "1:00.0";
+  }
+  const auto found = test::complaints_of(node.view(), {"inventory"});
+  const Finding* first = find_where(found, [](const Finding& each) { return each.subject == "mlx5_0"; });
+  ASSERT_NE(first, nullptr) << test::describe(found);
+  EXPECT_TRUE(first->meaning.starts_with("GPU0 is in another slot than recorded (0000:13:00.0)")) << first->meaning;
+}
+
+// The agent records it; with a loss that no check reports it would record nothing any more.
+TEST(Inventory, TheNodeOfAnotherSlotIsNoLoss) {
+  Healthy node;
+  Nic storage = node.now.topology.nics[0];
+  storage.name = "storage";
+  storage.device = 0x101d;
+  storage.rdma.clear();
+  storage.netdevs.clear();
+  storage.pci = "0000:15:00.0";  // another port of the switch of GPU0
+  node.now.topology.nics.push_back(storage);
+  node.now.inventory = recorded(node.now);
+  storage.root = "pci0000:b0";
+  storage.bridges = {"0000:b0:01.0"};
+  storage.pci = "0000:b1:00.0";
+  storage.numa = storage.numa_above = 1;
+  node.now.topology.nics.back() = storage;
+  EXPECT_TRUE(
+      contains(changes_since(*node.now.inventory, node.now), InventoryChange::Kind::numa, &InventoryChange::kind));
+  EXPECT_TRUE(losses_since(node.now).empty());
+  EXPECT_EQ(test::said(node.view(), {"inventory"}), "");
 }
 
 using RecordedInventory = test::OfCorpus;
