@@ -117,7 +117,7 @@ constexpr Condition kConditions[] = {
 
     {"says-kernel-bug",
      host,
-     "bug: kernel null|bug: unable to handle|general protection fault|^oops: |kernel bug at ",
+     "bug: kernel null|bug: unable to handle|general protection fault*[#|^oops: *[#|kernel bug at ",
      {"The message says that the kernel itself, or one of its modules, failed: the function after RIP, and the module "
       "in "
       "brackets, are the place. The network and other hosts take no part. ",
@@ -254,8 +254,8 @@ constexpr Condition kConditions[] = {
 
     {"says-link-down",
      cable,
-     "link is down|link down|linkdown|link change*is down|link to * changed state|link * changed state * times|link is "
-     "not up|changed state to down|operation status down|^port is down|port down|no "
+     "link is down|link down|^linkdown|link change*is down|link * changed state * times|link is not up|"
+     "changed state to down|operation status down|^port is down|port down|no "
      "carrier|lost carrier|carrier lost|link failure|link lost|link went down|link not ready|link is not ready|port "
      "state is down|port is not active|port not active|link flap|link_flap|^flapping|no link detected|no link on|no "
      "link,",

@@ -1382,6 +1382,9 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
        "says-platform-refuses"},
       {"acme 0000:18:00.0 ens1: PCIe link lost, device now detached", "says-pci-frozen"},
       {"[   71.2] BUG: kernel NULL pointer dereference, address: 0000000000000010", "says-kernel-bug"},
+      {"[   71.3] Oops: general protection fault, probably for non-canonical address 0xdead: 0000 [#1] SMP NOPTI",
+       "says-kernel-bug"},
+      {"Link to 10.1.0.6 changed state 14 times in the last hour", "says-link-down"},
       {"port 3: error accessing module 0, SCL is held", "says-module-access"},
       {"  12 | 11/30/2026 | 06:20:30 | Processor #0xc9 | IERR | Asserted", "says-sensor"},
       {"BGP: neighbor 10.0.3.1 BFD state Up -> Down", "says-neighbor-lost"},
@@ -1615,7 +1618,11 @@ TEST(LogConditions, HaveNoEmptyPattern) {
 
 TEST(LogConditions, AreNotFoundInsideWords) {
   for (const char* line : {"error callback is installed", "he studied the log", "step 12: loss 3.1",
-                           "handled 3 requests", "ens1: link becomes ready", "quotation", "changed state to up"})
+                           "handled 3 requests", "ens1: link becomes ready", "quotation", "changed state to up",
+                           "link to leaf1 changed state to up", "ignore_routes_with_linkdown = 1",
+                           // of programs, not of the kernel
+                           "traps: python3[195] general protection fault ip:7f1 sp:7ff error:0 in libfoo.so[7f0+1000]",
+                           "oops: something went wrong while reading the config"})
     EXPECT_EQ(condition_of(read_line(line)), nullptr) << line << ": " << condition_of(read_line(line))->id;
 }
 
