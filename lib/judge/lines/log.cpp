@@ -130,11 +130,12 @@ const LineMessage kLinkStarts{"link-starts",
                               "ip -br link",
                               "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c"};
 
-// The first PCI address with a domain in the line; empty: none.
-std::string pci_address_in(std::string_view text) {
+// The host of the line and the first PCI address with a domain in it: equal hosts have equal addresses. Empty: it has
+// no address.
+std::string nic_of(std::string_view text) {
   for (std::string_view word : words(text)) {
     while (!word.empty() && (word.back() == ':' || word.back() == ',')) word.remove_suffix(1);
-    if (is_pci_address(word)) return std::string(word);
+    if (is_pci_address(word)) return host_of(text) + " " + std::string(word);
   }
   return {};
 }
@@ -328,8 +329,11 @@ void Log::take(Line line) {
   if (known == nullptr && found_.size() >= kMaxFindings) return;
   last_found_ = known == nullptr ? found_.size() : static_cast<size_t>(known - found_.data());
   if (message->is_link_down)
-    if (const auto entry = starting_.find(pci_address_in(line.text)); entry != starting_.end())
-      entry->second = {last_found_, entry->second.lines + 1};
+    if (const auto entry = starting_.find(nic_of(line.text)); entry != starting_.end()) {
+      Starting& start = entry->second;
+      start.lines = start.found == last_found_ ? start.lines + 1 : 1;  // two kinds of lines: only those of the last one
+      start.found = last_found_;
+    }
   if (known == nullptr) {
     found_.push_back(std::move(found));
     return;
@@ -356,13 +360,13 @@ void Log::take(Line line) {
 void Log::note_start(const LogLine& line) {
   const bool is_start = has_any(line.text, ": renamed from ");
   if (!is_start && (starting_.empty() || !has_any(line.small, "link up|link is up"))) return;
-  const std::string pci = pci_address_in(line.text);
-  if (pci.empty()) return;
+  const std::string nic = nic_of(line.text);
+  if (nic.empty()) return;
   if (is_start) {
-    if (starting_.size() < kMaxNames) starting_.try_emplace(pci);
+    if (starting_.size() < kMaxNames) starting_.try_emplace(nic);
     return;
   }
-  const auto entry = starting_.find(pci);
+  const auto entry = starting_.find(nic);
   if (entry == starting_.end()) return;
   if (entry->second.lines > 0) found_[entry->second.found].at_start += entry->second.lines;
   starting_.erase(entry);
@@ -437,7 +441,8 @@ void Log::fold_lost_by_nic() {
     Found* nic = find_where(found_, [&](const Found& other) {
       if (other.message == nullptr || !other.message->is_nic_failure) return false;
       if (other.first >= each.first || each.first - other.first > kSameEvent) return false;
-      return is_link ? names_a_device(each) && !names_another(each, other) : same_names(each.hosts, other.hosts);
+      if (!same_names(each.hosts, other.hosts)) return false;  // equal hosts have equal PCI addresses
+      return !is_link || (names_a_device(each) && !names_another(each, other));
     });
     if (nic == nullptr) continue;
     show_with(*nic, each);

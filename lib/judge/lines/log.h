@@ -122,7 +122,7 @@ class Log {
   std::vector<std::string> shapes_;           // of the unknown lines
   std::vector<size_t> near_;                  // unknown lines that are shown if a known one follows within kNear lines
   size_t last_found_ = std::string::npos;     // index of the finding of last_error_; npos: none
-  std::map<std::string, Starting> starting_;  // by PCI address
+  std::map<std::string, Starting> starting_;  // by host and PCI address
   size_t lines_ = 0, known_ = 0, cut_ = 0, last_known_ = 0;
 };
 

@@ -1795,6 +1795,9 @@ TEST(LogOfManyLines, ALinkThatWasNotUpYetIsNoFault) {
   EXPECT_EQ(id(start + down + line("Link up", "0000:9d:00.1")), "link-down") << "the link of another function";
   const std::string other = line("renamed from eth1", "0000:9e:00.0") + line("Link down", "0000:9e:00.0");
   EXPECT_EQ(id(start + down + up + other), "link-down") << "one of two came up";
+  const std::string at_a = "Nov 28 03:14:09 node-a kernel: ", at_b = "Nov 28 03:14:10 node-b kernel: ";
+  EXPECT_EQ(id(at_a + start + at_a + down + at_a + up), "link-starts");
+  EXPECT_EQ(id(at_a + start + at_b + down + at_b + up), "link-down") << "of another host";
 }
 
 // The firmware of a NIC fails: its link, and the storage that the host reaches through it, are gone for a moment.
@@ -1820,6 +1823,8 @@ TEST(LogOfManyLines, WhatAFailedNicTakesDownIsShownWithIt) {
   const std::string at_a = "Nov 28 03:14:09 node-a kernel: ", at_b = "Nov 28 03:14:10 node-b kernel: ";
   EXPECT_EQ(ids(at_a + reset + at_a + nvme), "bnxt-firmware-fatal ? nvmf-rdma ");
   EXPECT_EQ(ids(at_a + reset + at_b + nvme), "bnxt-firmware-fatal nvmf-rdma ") << "of another host";
+  EXPECT_EQ(ids(at_a + reset + at_a + down("0000:99:00.0")), "bnxt-firmware-fatal > link-down ");
+  EXPECT_EQ(ids(at_a + reset + at_b + down("0000:99:00.0")), "bnxt-firmware-fatal link-down ") << "of another host";
   EXPECT_EQ(ids(reset + std::string(31, '\n') + nvme), "bnxt-firmware-fatal nvmf-rdma ") << "long after it";
 }
 
