@@ -557,8 +557,9 @@ Finding function_mtu_finding(const View& view, const Port& port, const Port& fun
 }
 
 // The netdev with the addresses of the port, if it is not the port's own: that of a container on a NIC whose netdev is
-// elsewhere (macvlan, IPVLAN), or a VLAN on top of the own one, which has no address. Null: none, its MTU is unknown,
-// or it has the default route: the network of the pod is not a rail.
+// elsewhere (macvlan, IPVLAN), or a VLAN on top of the own one, which has no address. Of several, that with the largest
+// MTU: a job may use any, and their order is that of their addresses. Null: none, its MTU is unknown, or it has the
+// default route: the network of the pod is not a rail.
 const std::pair<const std::string, Interface>* upper_netdev(const Node& node, const Port& port) {
   if (!is_roce(port) || !is_active(port)) return nullptr;
   const auto is_used = [&](const Gid& gid) {
@@ -566,12 +567,14 @@ const std::pair<const std::string, Interface>* upper_netdev(const Node& node, co
   };
   for (const Gid& gid : port.gids)
     if (is_used(gid) && gid.netdev == port.netdev) return nullptr;
+  const std::pair<const std::string, Interface>* out = nullptr;
   for (const Gid& gid : port.gids) {
     if (!is_used(gid)) continue;
     const auto found = node.network.interfaces.find(gid.netdev);
-    if (found != node.network.interfaces.end() && found->second.mtu && !is_front_end(found->second)) return &*found;
+    if (found == node.network.interfaces.end() || !found->second.mtu || is_front_end(found->second)) continue;
+    if (out == nullptr || *found->second.mtu > *out->second.mtu) out = &*found;
   }
-  return nullptr;
+  return out;
 }
 
 // Queue pairs have the MTU of the NIC; what rdma_cm, TCP and the bootstrap of a job use is the MTU of this netdev
@@ -581,6 +584,8 @@ void add_upper_netdevs(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports)
     if (const auto* netdev = upper_netdev(view.now, port)) upper[&port] = netdev;
   for (const auto& [port, netdev] : upper) {
+    // VLANs of other ports are for storage, a tenant or management: each has an MTU of its own.
+    if (!port->netdev.empty() && has_other_purpose(view, *port)) continue;
     std::map<uint32_t, size_t> counts;
     for (const auto& [other, its] : upper)
       if (are_twins(*port, *other) && serves_gpu(view, *port) == serves_gpu(view, *other)) ++counts[*its->second.mtu];
@@ -1031,9 +1036,11 @@ std::string subnet_prefix(const Port& port) {
   return port.gids.front().gid.substr(0, kHalf);
 }
 
-// nullopt, unless all equal ports are in one subnet and this one is in another. Rails may have a subnet each.
+// nullopt, unless all equal ports are in one subnet and this one is in another. Rails may have a subnet each. A port
+// with another purpose, which is asked if it is named, may be of another fabric: that of the storage.
 std::optional<Finding> other_subnet_finding(const View& view, const Port& port) {
   constexpr size_t kLeast = 3;
+  if (has_other_purpose(view, port)) return std::nullopt;
   const std::string own = subnet_prefix(port);
   std::map<std::string, size_t> others;
   for (const Port& other : view.now.ports)

@@ -2,6 +2,7 @@
 // Addresses, rails, gateways, GID indices, MTU, firmware and [expect]; and the group "cabling", a cable or a switch
 // port: a defect in a healthy node gives its findings and no other.
 #include "judge/cabling.h"
+#include "judge/topology.h"
 #include "support/planted_defect.h"
 #include "support/ports.h"
 #include "support/test.h"
@@ -480,11 +481,40 @@ TEST(MtuChain, OfTheVlansWithTheAddressesNamesTheSmallerOnes) {
   EXPECT_TRUE(has(found[0].remedy, "ip link set " + netdev + ".100 mtu 9000")) << found[0].remedy;
   const Report report = run_rules(node.view(), std::vector<std::string>{"mtu-chain"});
   EXPECT_EQ(std::ranges::count(report.findings, node.now.ports[2].id(), &Finding::subject), 1);
+
+  Healthy several = node;  // a VLAN of management, whose address this port got first
+  Gid management = several.now.ports[2].gids.back();
+  management.netdev = netdev + ".200";
+  several.now.network.interfaces[netdev + ".200"] = several.now.network.interfaces.at(netdev + ".100");
+  several.now.network.interfaces.at(netdev + ".100").mtu = 9000;
+  several.now.ports[2].gids.insert(several.now.ports[2].gids.begin(), management);
+  EXPECT_EQ(said(several.view(), {"mtu-chain"}), "");
+  several.now.network.interfaces.at(netdev + ".100").mtu = 1500;
+  EXPECT_NE(said(several.view(), {"mtu-chain"}), "");
   for (Gid gid : std::vector<Gid>(node.now.ports[2].gids)) {
     gid.netdev = netdev;
     node.now.ports[2].gids.push_back(gid);
   }
   EXPECT_EQ(said(node.view(), {"mtu-chain"}), "") << "the own netdev has an address, too: jobs may use that";
+}
+
+TEST(MtuChain, VlansOfPortsForAnotherPurposeMayDiffer) {
+  Healthy node;
+  for (const std::string number : {"7", "8", "9"}) {
+    Nic nic = node.now.topology.nics[1];
+    nic.pci = "0000:e" + number + ":00.0", nic.root = "pci0000:e" + number, nic.bridges.clear();
+    nic.name = "mlx5_" + number, nic.rdma = {nic.name}, nic.netdevs = {"ens" + number}, nic.card.clear();
+    node.now.topology.nics.push_back(nic);
+    Port port = node.now.ports[1];
+    port.rdma = nic.name, port.pci = nic.pci, port.netdev = "ens" + number;
+    for (Gid& gid : port.gids) gid.netdev = port.netdev + ".100", gid.above = true;
+    Interface vlan = interface(node, 1);
+    vlan.mtu = number == "9" ? 1500 : 9000;
+    node.now.network.interfaces[port.netdev + ".100"] = vlan;
+    node.now.ports.push_back(port);
+    ASSERT_FALSE(serves_gpu(node.view(), node.now.ports.back()));
+  }
+  EXPECT_EQ(said(node.view(), {"mtu-chain"}), "");
 }
 
 TEST(GidIndex, NamesWhatShiftedTheTable) {
