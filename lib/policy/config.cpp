@@ -10,6 +10,7 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "base/shell.h"
+#include "nic/capabilities.h"
 #include "nic/driver.h"
 #include "policy/kept_config.h"
 #include "policy/keys.h"
@@ -256,18 +257,17 @@ bool covers(const std::vector<std::string>& early, const std::vector<std::string
   return true;
 }
 
-// The drivers of the devices with these ids, as far as an id tells; empty: unknown. A vendor's other driver has other
-// ids: mlx4_core those below 15b3:1011 (mlx5_core_pci_table[] and mlx4_pci_table[], Linux 6.12).
+// The drivers of the devices with these ids ("15b3:1021"); empty: one of them is a pattern, or not known.
 std::vector<std::string> drivers_of(const std::vector<std::string>& ids) {
-  constexpr uint16_t kFirstOfMlx5 = 0x1011;
   std::vector<std::string> out;
   for (const std::string& id : ids) {
     const size_t colon = id.find(':');
     if (colon == std::string::npos) return {};
-    const auto device = parse_number<uint16_t>(std::string_view(id).substr(colon + 1), 16);
-    if (id.starts_with("15b3:") && device && *device >= kFirstOfMlx5) out.emplace_back("mlx5_core");
-    else if (id.starts_with("1dd8:")) out.emplace_back("ionic");
-    else return {};
+    const auto vendor = parse_number<uint16_t>(std::string_view(id).substr(0, colon), 16),
+               device = parse_number<uint16_t>(std::string_view(id).substr(colon + 1), 16);
+    const RdmaModules* modules = vendor && device ? rdma_modules_of({}, *vendor, *device) : nullptr;
+    if (modules == nullptr) return {};
+    out.emplace_back(modules->function);
   }
   return out;
 }

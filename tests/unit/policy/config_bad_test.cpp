@@ -383,6 +383,8 @@ const Doubtful kDoubtful[] = {
      {"f.toml:4:1: [[port]] is never reached: the entry at f.toml:1 matches all its ports and comes first; put this one before it"}},
     {"[[port]]\nmatch = { driver = \"mlx5_core\" }\nmtu = 9000\n[[port]]\nmatch = { pci_id = \"15b3:1023\" }\nmtu = 4200\n",
      {"f.toml:4:1: [[port]] is never reached: the entry at f.toml:1 matches all its ports and comes first; put this one before it"}},
+    {"[[port]]\nmatch = { driver = \"bnxt_en\" }\nmtu = 9000\n[[port]]\nmatch = { pci_id = \"14e4:1760\" }\nmtu = 4200\n",
+     {"f.toml:4:1: [[port]] is never reached: the entry at f.toml:1 matches all its ports and comes first; put this one before it"}},
     {"[[port]]\nmatch = { driver = \"mlx5\" }\ncnp_dscp = 48\n[[port]]\nmatch = { driver = \"bnxt\" }\ncnp_dscp = 46\n",
      {"f.toml:4:1: cnp_dscp: CNPs have DSCP 46 here and 48 in the entry at f.toml:1: the switches have one queue for CNPs, and the others wait among the data; write one value for the fabric, for example cnp at the top of the file"}},
     {"[[port]]\nmtu = 1500\n",
