@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/agent.h"
 
+#include "judge/network.h"
 #include "judge/rule.h"
 
 namespace fabric {
@@ -111,7 +112,8 @@ constexpr Rule kAgent{
 namespace {
 
 // The entry for role "compute" on a machine on which that role can be no port's, although there are as many links as
-// GPUs: the GPUs have no host bridge in common with a NIC. Fewer links may be a front end alone.
+// GPUs: the GPUs have no host bridge in common with a NIC. Links of the front end do not count, and fewer may be for
+// storage alone.
 const PortPolicy* entry_without_role(const View& view) {
   const size_t gpus = view.now.topology.gpus.size();
   if (gpus < 2) return nullptr;
@@ -119,7 +121,7 @@ const PortPolicy* entry_without_role(const View& view) {
   size_t links = 0;
   for (const Port& port : view.now.ports) {
     if (port.place == PortPlace::compute) return nullptr;
-    if (!is_roce(port) || !is_up(port)) continue;
+    if (!is_roce(port) || !is_up(port) || is_front_end(view.now, port)) continue;
     const PortPolicy* other = entry_but_for_role(*view.policy, port);
     if (other == nullptr) continue;
     ++links;

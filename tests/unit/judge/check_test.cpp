@@ -265,6 +265,22 @@ TEST(Check, AnInfinibandPortInAnotherSubnetThanItsEqualsIsNamed) {
   EXPECT_EQ(found(), "");
   move(2, "fec0:0000:0000:0002");
   EXPECT_EQ(found(), "partition mlx5_2/1 warning: subnet fec0:0000:0000:0002\n");
+  move(2, "fe80:0000:0000:0000");
+
+  Healthy storage = node;  // a NIC of the same model for storage, whose fabric is another
+  Nic nic = storage.now.topology.nics[1];
+  nic.pci = "0000:ee:00.0", nic.root = "pci0000:ed", nic.bridges = {"0000:ed:01.0"};
+  nic.name = "mlx5_9", nic.rdma = {"mlx5_9"}, nic.card.clear();
+  storage.now.topology.nics.push_back(nic);
+  Port port = storage.now.ports[1];
+  port.rdma = "mlx5_9", port.pci = nic.pci;
+  port.gids = {{0, "fec0:0000:0000:0002:5aa2:e103:0000:0009", "", ""}};
+  storage.now.network.pkeys[port.id()] = {0xffff};
+  storage.now.ports.push_back(port);
+  View view = storage.view();
+  EXPECT_EQ(said(view, {"partition"}), "");
+  view.named = {port.id()};
+  EXPECT_EQ(said(view, {"partition"}), "") << "as if it is not named";
   for (size_t i = 0; i < node.now.ports.size(); ++i) move(i, "fec0:0000:0000:000" + std::to_string(i));
   EXPECT_EQ(found(), "") << "each rail is a subnet";
   for (size_t i = 0; i < node.now.ports.size(); ++i) move(i, "fec0:0000:0000:000" + std::to_string(i / 2));
@@ -913,6 +929,10 @@ TEST(Check, AnEntryForARoleThatNoPortCanHaveIsAFinding) {
   node.now.ports[3].carrier = false;
   EXPECT_EQ(managed(), "") << "fewer links than GPUs: the front end, perhaps";
   node.now.ports[3].carrier = true;
+  auto& routes = node.now.network.interfaces.at(node.now.ports[3].netdev).routes;
+  routes.push_back({{}, 0, 254});
+  EXPECT_EQ(managed(), "") << "one of them is the front end";
+  routes.pop_back();
   node.now.ports[3].place = PortPlace::compute;
   EXPECT_EQ(managed(), "") << "the role distinguishes the ports here";
   node.now.ports[3].place = PortPlace::host;
