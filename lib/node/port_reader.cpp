@@ -387,7 +387,10 @@ std::vector<Port> bond_members(Context& context, const Port& bond) {
     // With another mode than 802.3ad the first is "N/A" and the second empty (drivers/net/bonding/bond_sysfs*.c).
     const auto own = root.number_in<unsigned>(net_folder(member) + "/bonding_slave/ad_aggregator_id"),
                of_bond = root.number_in<unsigned>(net_folder(bond) + "/bonding/ad_aggregator");
-    if (own && of_bond) member.aggregator = Aggregator{*own, *of_bond};
+    // A bond with ad_select "bandwidth" or "count" keeps other aggregators in reserve, on purpose.
+    const auto select = root.line_of(net_folder(bond) + "/bonding/ad_select");
+    const bool is_reserve = select.starts_with("bandwidth") || select.starts_with("count");
+    if (own && of_bond && !is_reserve) member.aggregator = Aggregator{*own, *of_bond};
     read_counters(context, member);
     members.push_back(std::move(member));
   }

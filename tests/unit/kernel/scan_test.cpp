@@ -626,6 +626,10 @@ TEST_F(ScanOfABond, MembersHaveTheirAggregatorOfLacp) {
   EXPECT_FALSE(node.ports.at(0).aggregator);
   EXPECT_EQ(node.ports.at(1).aggregator, (Aggregator{1, 1}));
   EXPECT_EQ(node.ports.at(2).aggregator, (Aggregator{2, 1}));
+  tree.file("sys/class/net/bond0/bonding/ad_select", "bandwidth 1\n");
+  EXPECT_FALSE(scanned({.members = true}).ports.at(2).aggregator) << "the others are in reserve, on purpose";
+  tree.file("sys/class/net/bond0/bonding/ad_select", "stable 0\n");
+  EXPECT_TRUE(scanned({.members = true}).ports.at(2).aggregator);
   tree.file("sys/class/net/bond0/bonding/ad_aggregator", "\n")
       .file("sys/class/net/ens1f1np1/bonding_slave/ad_aggregator_id", "N/A\n");
   EXPECT_FALSE(scanned({.members = true}).ports.at(2).aggregator);
