@@ -403,7 +403,7 @@ std::optional<Measured> read_pre_fec_ber(const View& view, const RuleWindow& rul
   return reading;
 }
 
-// Of the two sides the finding is that of the worse one: both name the other if it is bad, too.
+// The finding is that of the worse side, and names the other one if it is bad, too.
 std::optional<Measured> read_from_cable(const View& view, const RuleWindow& rule, const Port& port) {
   const InputErrors arrived = input_errors(port);
   if (!arrived.from_cable) return std::nullopt;

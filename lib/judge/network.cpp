@@ -557,9 +557,9 @@ Finding function_mtu_finding(const View& view, const Port& port, const Port& fun
 }
 
 // The netdev with the addresses of the port, if it is not the port's own: that of a container on a NIC whose netdev is
-// elsewhere (macvlan, IPVLAN), or a VLAN on top of the own one, which has no address. Of several, that with the largest
-// MTU: a job may use any, and their order is that of their addresses. Null: none, its MTU is unknown, or it has the
-// default route: the network of the pod is not a rail.
+// elsewhere (macvlan, IPVLAN), or a VLAN on top of the own one, which has no address. The one with the largest MTU, if
+// there are several: a job may use any, and their order is that of their addresses. Null: none, its MTU is unknown, or
+// it has the default route: the network of the pod is not a rail.
 const std::pair<const std::string, Interface>* upper_netdev(const Node& node, const Port& port) {
   if (!is_roce(port) || !is_active(port)) return nullptr;
   const auto is_used = [&](const Gid& gid) {

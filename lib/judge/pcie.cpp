@@ -924,21 +924,20 @@ MaybeCause slow_pcie(const PortContext& ctx) {
   if (!far.empty()) out.add(far);
   if (ctx.symptoms.has(tx_pause)) {
     const std::vector<Finding> before_gpus = faults_before_gpus(ctx);
-    Finding redirects;  // of ACS at all ports of the path: one line, and one fix for all of them
+    std::map<std::string, Finding> folded;  // the same at several ports of the path, as ACS: one line, one fix
     for (const Finding& each : before_gpus) {
-      if (each.id == "acs" && std::ranges::count(before_gpus, each.id, &Finding::id) > 1) {
-        const std::string ports = redirects.subject;
-        redirects = each;
-        if (!ports.empty()) redirects.subject = ports + ", " + each.subject;
+      if (each.id != kPcie.id && std::ranges::count(before_gpus, each.id, &Finding::id) > 1) {
+        const auto [all, is_new] = folded.try_emplace(each.id, each);
+        if (!is_new) all->second.subject += ", " + each.subject;
         continue;
       }
       out.add(fault_text(each));
       out.next.insert(out.next.end(), each.fix.begin(), each.fix.end());
       is_slow = is_slow || each.id == kPcie.id;
     }
-    if (!redirects.subject.empty()) {
-      out.add(fault_text(redirects));
-      out.next.emplace_back("Turn the redirects off: fabric-agentctl check --only acs has the commands for all ports");
+    for (const auto& [check, all] : folded) {
+      out.add(fault_text(all));
+      out.next.emplace_back("Correct all of them: fabric-agentctl check --only " + check + " has the commands");
     }
     // Without pause sent, errors on the path of a GPU concern only the GPU.
     for (const Gpu* gpu : gpus_of(ctx)) {

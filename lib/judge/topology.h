@@ -42,7 +42,7 @@ Findings accepted_findings(const View& view);
 // The faults that the rules about parts report of the machine, for its inventory: "locality GPU2: SYS to mlx5_0;
 // expected PIX".
 std::vector<std::string> odd_parts(const Node& node);
-// What was lost or became worse since the inventory was recorded, without NICs that are farther from their GPUs. Empty:
+// Losses since the inventory was recorded, and what became worse, without NICs that are farther from their GPUs. Empty:
 // nothing, or no inventory.
 std::vector<InventoryChange> losses_since(const Node& node);
 // Whether a NIC is farther from its GPU than the inventory has it, because one of the two is in another slot.

@@ -117,7 +117,7 @@ TEST(Diagnosis, APortThatLostItsLinkLayerIsNotJustSwitchedOff) {
   EXPECT_TRUE(has(found[0].meaning, "link layer")) << found[0].meaning;
 }
 
-// What many links have at once is not of their cables.
+// A fault that many links have at once is not of their cables.
 TEST(Diagnosis, ChecksOfLinksSayWhatTheyHaveInCommon) {
   using Worsen = void (*)(Healthy&, size_t);
   constexpr std::pair<const char*, Worsen> kFaults[]{

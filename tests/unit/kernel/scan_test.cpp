@@ -98,7 +98,7 @@ TEST(Infiniband, PartitionKeysArePartOfTheNetwork) {
 }
 
 // cp -r of /sys without the option for links: not a machine without NICs.
-TEST(Scan, ATreeWithoutItsLinksIsTold) {
+TEST(ScanOfATree, WithoutItsLinksIsTold) {
   test::Tree tree;
   Kernel kernel = std::move(open_kernel(tree.path())).value();
   EXPECT_EQ(scan(kernel, {}).rdma_unread, "") << "no PCI device";
@@ -108,7 +108,7 @@ TEST(Scan, ATreeWithoutItsLinksIsTold) {
   EXPECT_EQ(scan(kernel, {}).rdma_unread, "") << "a machine without RDMA";
 }
 
-TEST(Scan, FilesOfANewerReleaseAreTold) {
+TEST(ScanOfATree, OfANewerReleaseIsTold) {
   test::Tree tree;
   Kernel kernel = std::move(open_kernel(tree.path())).value();
   for (const bool is_newer : {false, true}) {
