@@ -3,6 +3,7 @@
 #include "judge/pcie.h"
 
 #include <cmath>
+#include <map>
 
 #include "base/parse.h"
 #include "judge/engine.h"
