@@ -75,9 +75,9 @@ int note_object(dl_phdr_info* info, size_t, void*) {
   return 0;
 }
 
-long raw_call(long number, long a, long b, long c) {
+long raw_call(long number, long a, long b, long c, long d = 0) {
   static auto* const real = next<long(long, ...)>("syscall");
-  return real(number, a, b, c);
+  return real(number, a, b, c, d);
 }
 
 __attribute__((constructor)) void start() {
@@ -89,7 +89,8 @@ __attribute__((constructor)) void start() {
   // descriptors are as without this library.
   const auto open_high = [](const char* file) {
     if (file == nullptr) return -1;
-    const long fd = raw_call(SYS_open, reinterpret_cast<long>(file), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    const long fd =
+        raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(file), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     const long high = raw_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 900);
     raw_call(SYS_close, fd, 0, 0);
     return static_cast<int>(high);
