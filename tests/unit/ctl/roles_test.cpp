@@ -575,16 +575,16 @@ TEST_F(Machine, PlanesOfAMultiportDevice) {
 }
 
 TEST_F(Machine, TheCauseOfALostPlaneHasItsMeaning) {
-  const std::string nic = function(0, 0, "0x1023"), ports = "sys/class/infiniband/mlx5_0/ports/";
+  const std::string nic = function(0, 0, "0x1023"), folder = "sys/class/infiniband/mlx5_0/ports/";
   gpu(0);
   for (unsigned number = 1; number <= 4; ++number) {
     const std::string name = "eth0p" + std::to_string(number);
     port("mlx5_0", nic, false, number);
     netdev(name, nic);
     routable_gid("mlx5_0", number, name);
-    tree.file(ports + std::to_string(number) + "/gid_attrs/ndevs/0", name + "\n");
+    tree.file(folder + std::to_string(number) + "/gid_attrs/ndevs/0", name + "\n");
   }
-  tree.file(ports + "3/state", "1: DOWN\n").file(ports + "3/phys_state", "2: Polling\n");
+  tree.file(folder + "3/state", "1: DOWN\n").file(folder + "3/phys_state", "2: Polling\n");
   const std::string said = run({"diagnose"});
   EXPECT_TRUE(has(said, "mlx5_0/3 cable port-state The port receives no signal")) << said;
 }
