@@ -532,16 +532,16 @@ TEST_F(KeepPci, WritesHostSettingsThatTakeItsPowerAndNoOthers) {
 TEST_F(KeepPci, WritesNothingBesideAFileOfANewerRelease) {
   tree.file("proc/sys/kernel/numa_balancing", "1\n");
   policy.sysctl = {{"kernel.numa_balancing", "0"}};
-  for (const char* file : {confirm::kFile, state::kOriginalsFile, qos::kSysctlOriginalsFile, state::kSelfTestFile}) {
+  for (const char* kept : {confirm::kFile, state::kOriginalsFile, qos::kSysctlOriginalsFile, state::kSelfTestFile}) {
     const std::string newer = R"({"format":2,"a":{}})";
-    tree.file(file, newer);
+    tree.file(kept, newer);
     log.clear();
-    EXPECT_EQ(agentd::reconcile_pci(environment, policy), 2) << file;
-    EXPECT_EQ(control(), 0x2936) << file;
-    EXPECT_EQ(tree.content("proc/sys/kernel/numa_balancing"), "1\n") << file;
+    EXPECT_EQ(agentd::reconcile_pci(environment, policy), 2) << kept;
+    EXPECT_EQ(control(), 0x2936) << kept;
+    EXPECT_EQ(tree.content("proc/sys/kernel/numa_balancing"), "1\n") << kept;
     EXPECT_TRUE(has(log, "newer release") && has(log, "nstall that release again")) << log;
-    EXPECT_EQ(tree.content(file), newer);
-    tree.remove(file);
+    EXPECT_EQ(tree.content(kept), newer);
+    tree.remove(kept);
   }
   EXPECT_EQ(agentd::reconcile_pci(environment, policy), 0) << log;
   EXPECT_EQ(control(), 0x5936);
