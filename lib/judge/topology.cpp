@@ -336,7 +336,7 @@ Findings accepted_findings(const View& view) {
   const Node then = as_recorded(view);
   Findings out = run_rules({.now = then, .policy = view.policy, .no_policy = {}}, kPartRules).findings;
   std::erase_if(out, [&](const Finding& each) {
-    // The inventory has no links between bridges: what was odd about them then is accepted word by word.
+    // The inventory has no links between bridges: their oddities at that time are accepted word by word.
     const bool is_bridge = then.platform.functions.contains(each.subject) &&
                            !contains(then.topology.gpus, each.subject, &Gpu::name) &&
                            !contains(then.topology.nics, each.subject, &Nic::name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice in a line, or the likely cause that it names. Its words describe what ought to be, not what is: "Check
+// Advice in a line, or the likely cause that it names. Its words describe a wish and not a state: "Check
 // that the server started successfully" reports no success.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace fabric::lines {
 
-// The first sentence of advice, or the clause of a sentence that is advice, and what follows it; at most 300 bytes.
+// The first sentence of advice, or the rest of a sentence from the clause on that is advice; at most 300 bytes.
 // Empty: there is none.
 std::string_view advice_in(std::string_view line);
 

@@ -109,7 +109,7 @@ constexpr Condition kConditions[] = {
 
     {"says-platform-refuses",
      host,
-     "ineligible*rmrr|platform rmrr|contact your platform vendor|contact your*vendor*bios|^[firmware bug]|bios bug",
+     "ineligible*rmrr|platform rmrr|contact your platform vendor|contact your*vendor*bios",
      {"The message says that the firmware of the machine (BIOS, ACPI, IOMMU tables) does not allow what the kernel or "
       "a driver wants of the device. Update the BIOS, or change its setting for this device; the cable and the network "
       "take no part."},
@@ -137,7 +137,8 @@ constexpr Condition kConditions[] = {
 
     {"says-module-access",
      cable,
-     "accessing module|module stretched|^scl too long|qsfp*communication|fail*read*eeprom|eeprom*read*fail|qsfp*i2c|"
+     "accessing module|module stretched|^scl too "
+     "long|qsfp*communication|module*eeprom*fail|sfp*eeprom*fail|fail*read*module eeprom|qsfp*i2c|"
      "i2c*qsfp|sfp*i2c|i2c*sfp|module*i2c|i2c*module",
      {"The message says that the module in a cage does not answer on its management bus (I2C): module or cable are "
       "faulty or badly seated, or the bus of the cage is. ",
@@ -268,7 +269,7 @@ constexpr Condition kConditions[] = {
 
     {"says-disabled",
      network,
-     "errdisabled|err-disabled|error-disabled|errdisable detected|error-down|errdown|storm control",
+     "errdisabled|err-disabled|error-disabled|errdisable detected|error-down|errdown",
      {"The message says that the switch has disabled the port, for the reason beside it: a speed or a breakout that "
       "does not fit the module, a loop, or a link that went down too often (then the cable or the module). Correct "
       "that, and enable the port again."},

@@ -65,7 +65,7 @@ constexpr std::string_view kFailureWords =
     "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave up|"
     "^problem|not authorized|unauthorized|as dead|ineligible|^frozen|^unstable|out of * space|array full|buffer full|"
     "queue full|non_recoverable|non-recoverable|ierr$|assertion event|^evicting|device now detached|error-down|"
-    "storm control|^err$|is closed|null name|was not requested|non-zero usage|status -|expected*, read: |"
+    "^err$|is closed|null name|was not requested|non-zero usage|status -|expected*, read: |"
     "timer expired|is null|null pointer|unprivileged|not approved|not accessible|abnormal|razwi|^not * in * msec|^not "
     "* in * "
     "ms$|^not * within ";
@@ -108,7 +108,9 @@ Severity severity_of(std::string_view whole) {
   if (level == 'I' || has_any(line, kInformationalMarks))
     return has_any(small, kDespiteMark) ? Severity::failure : Severity::informational;
   const LetterGroups groups(small);
-  if (!has_level_word(line) && healthy.is_in(lower(without_advice(line)), groups)) return Severity::informational;
+  // Most lines have none of these words, so that advice is sought in few.
+  if (!has_level_word(line) && healthy.is_in(small, groups) && healthy.is_in(lower(without_advice(line)), groups))
+    return Severity::informational;
   if (level == 'E' || level == 'F' || failures.is_in(small, groups) || is_failed_call(line)) return Severity::failure;
   return complaints.is_in(small, groups) ? Severity::complaint : Severity::plain;
 }

@@ -189,12 +189,16 @@ const Condition* statement_of(const LogLine& line) {
   }();
   if (is_of_environment(line)) return nullptr;
   const bool is_other = is_of_other_program(line);  // its reset is not that of a NIC or a GPU
-  const std::string stated = lower(without_advice(line.text));
+  const auto is_stated = [&](const PatternList& words) {
+    const std::string stated = lower(without_advice(line.text));
+    return words.is_in(stated, LetterGroups(stated));
+  };
   const LetterGroups groups(line.small);
   const bool is_marked = line.severity == Severity::informational, is_fault = names_fault(line),
              is_few = counts_too_few(line.small);
   for (size_t at = 0; at < lists.size(); ++at)
-    if (lists[at].first.is_in(stated, groups) && (is_marked || !lists[at].second.is_in(line.small, groups))) {
+    if (lists[at].first.is_in(line.small, groups) && is_stated(lists[at].first) &&
+        (is_marked || !lists[at].second.is_in(line.small, groups))) {
       const OtherMeaning& denied = kStatements[at].denied;
       if (denied.two_versions && has_two_versions(line.small)) return nullptr;
       if (kStatements[at].cause == none) return is_fault || (is_few && denied.shares) ? nullptr : &kStatements[at];

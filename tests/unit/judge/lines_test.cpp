@@ -1616,6 +1616,18 @@ TEST(LogConditions, HaveNoEmptyPattern) {
   }
 }
 
+// Settings and notes of a healthy start have words of faults; the EEPROM of a NIC is not that of its module.
+TEST(LogConditions, AreNotOfSettingsAndOfOtherParts) {
+  for (const char* line : {"[    0.2] [Firmware Bug]: TSC_DEADLINE disabled due to errata; please update microcode",
+                           "storm control is enabled on Ethernet1/7", "acme: BFD is enabled on the session"}) {
+    const LogLine read = read_line(line);
+    const Condition* condition = condition_of(read);
+    EXPECT_TRUE(condition == nullptr || condition->cause == FaultLocation::none) << line << ": " << condition->id;
+  }
+  const Condition* eeprom = condition_of(read_line("acme 0000:18:00.0: failed to read the EEPROM: -5"));
+  EXPECT_TRUE(eeprom == nullptr || eeprom->cause != FaultLocation::cable) << eeprom->id;
+}
+
 TEST(LogConditions, AreNotFoundInsideWords) {
   for (const char* line : {"error callback is installed", "he studied the log", "step 12: loss 3.1",
                            "handled 3 requests", "ens1: link becomes ready", "quotation", "changed state to up",
