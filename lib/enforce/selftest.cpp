@@ -314,14 +314,16 @@ Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const
 Result<void> start_self_test_guard(const std::string& directory, const Port& port, const std::function<void()>& detach,
                                    const confirm::GuardAct& act) {
   return confirm::start_detached("the guard of the self-test", detach, [&] {
-    constexpr std::chrono::seconds kPause{1};
-    for (;; std::this_thread::sleep_for(kPause)) {
+    bool has_ended = false;  // the starter, which holds the lock
+    auto next = Clock::now();
+    for (;; std::this_thread::sleep_for(std::chrono::seconds(1))) {
       if (const auto root = Root::open(directory); !root && root.error().code == ENOENT) return;  // a deleted tree
-      if (const auto lock = state::take_lock(directory); !lock) continue;
+      has_ended = has_ended || state::take_lock(directory).has_value();
+      if (!has_ended) continue;
       const auto record = state::load_originals(directory, state::kSelfTestFile);
       if (!record) continue;  // the operator may still repair it
       if (!state::original_for(*record, port)) return;
-      std::this_thread::sleep_for(act());
+      if (Clock::now() >= next) next = Clock::now() + act();
     }
   });
 }

@@ -531,7 +531,7 @@ TEST(SelfTest, ItsGuardEndsAKilledOne) {
       const auto act = [&] {
         std::ofstream(tree.path() + "/acted") << "yes";
         (void)state::save_originals(tree.path(), {}, state::kSelfTestFile);
-        return std::chrono::seconds(0);
+        return std::chrono::minutes(1);  // it does not wait any longer than there is a record
       };
       const auto detach = [&] { std::ofstream(tree.path() + "/guard") << ::getpid(); };
       bool stands = lock && qos::start_self_test_guard(tree.path(), port, detach, act);
