@@ -79,6 +79,7 @@ endforeach()
 
 suite_test(lint/summary COMMAND tests/parts/summary-checks)
 suite_test(lint/examples COMMAND tests/parts/examples ${_tools}/promtool)
+suite_test(lint/figures COMMAND tests/parts/figures)
 
 # ---- promtool on the page for this machine, for the captured machines of the project, and with --all for every available one.
 set(_corpus ${PROJECT_SOURCE_DIR}/../shared/corpus)

@@ -47,7 +47,7 @@ std::vector<CounterFile> open_counters(const Root& root, const std::string& fold
   return files;
 }
 
-// The file's text, at most one page, or the usual text of an idle file; nullopt: it cannot be read, or not now.
+// The file's text, at most 4096 bytes, or the usual text of an idle file; nullopt: it cannot be read, or not now.
 std::optional<std::string> read_file(const Root& root, CounterFile& file, Clock::time_point now, Attempt& attempt) {
   if (file.idle) return std::string(file.usual);
   if (!file.backoff.due(now)) {

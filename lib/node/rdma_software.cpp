@@ -20,8 +20,8 @@ namespace {
 
 // The folders of libraries; VERBS_PROVIDER_DIR of rdma-core is libibverbs below one of them.
 constexpr const char* kLibraries[] = {
-    "usr/lib64",     "usr/lib/x86_64-linux-gnu",      "usr/lib/aarch64-linux-gnu", "usr/lib", "usr/local/lib64",
-    "usr/local/lib", "usr/local/lib/x86_64-linux-gnu"};
+    "usr/lib64",     "usr/lib/x86_64-linux-gnu",       "usr/lib/aarch64-linux-gnu",      "usr/lib", "usr/local/lib64",
+    "usr/local/lib", "usr/local/lib/x86_64-linux-gnu", "usr/local/lib/aarch64-linux-gnu"};
 constexpr const char* kModprobe[] = {"etc/modprobe.d", "run/modprobe.d", "usr/local/lib/modprobe.d",
                                      "usr/lib/modprobe.d", "lib/modprobe.d"};
 constexpr size_t kMaxFiles = 256, kMaxRules = 64;

@@ -8,6 +8,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -32,7 +33,7 @@ constexpr double kChange = 0.2;                     // seconds until a change is
 constexpr double kRefresh = 10;                     // seconds until the file shows another frame of a known neighbor
 constexpr int kFramesAtOnce = 16;                   // frames of one netdev, before other netdevs are served
 
-constexpr int kReceiveBuffer = 65536;  // a few dozen frames: bounds the memory under a flood
+constexpr int kReceivePages = 16;  // bounds the memory under a flood; a driver may use a page per frame
 
 // A nonblocking packet socket for the LLDP frames of one netdev (net/packet/af_packet.c of Linux 6.12). Requires
 // CAP_NET_RAW. Joins the three multicast addresses of LLDP and receives only its EtherType, without our own frames.
@@ -43,7 +44,8 @@ Result<Fd> open_socket(int ifindex, const std::string& netdev) {
   const int on = 1;
   // Older kernels also deliver our own frames; receive_frame() skips them.
   (void)::setsockopt(fd.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
-  (void)::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof kReceiveBuffer);
+  const int most = kReceivePages * static_cast<int>(::sysconf(_SC_PAGESIZE));
+  (void)::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &most, sizeof most);
   // A filter on all frames: a socket for LLDP's EtherType receives nothing below Open vSwitch or a bridge that forwards
   // LLDP (group_fwd_mask), because those consume the frame before it reaches protocols (net/core/dev.c,
   // __netif_receive_skb_core).

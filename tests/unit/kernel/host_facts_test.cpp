@@ -389,6 +389,13 @@ TEST(RdmaSoftware, AProviderThatNoFileNames) {
   EXPECT_TRUE(providers().contains("ionic"));
   EXPECT_FALSE(providers().contains("efa")) << "of another release";
   EXPECT_FALSE(host::read_verbs_library(tree.root())->listed.contains("ionic"));
+  // Debian's folders of both architectures, below /usr and /usr/local.
+  for (const char* folder : {"usr/lib/x86_64-linux-gnu/", "usr/lib/aarch64-linux-gnu/",
+                             "usr/local/lib/x86_64-linux-gnu/", "usr/local/lib/aarch64-linux-gnu/"}) {
+    const std::string vendor = "v" + std::to_string(providers().size());
+    tree.file(std::string(folder) + "lib" + vendor + "-rdmav34.so", "");
+    EXPECT_TRUE(providers().contains(vendor)) << folder;
+  }
 }
 
 TEST(RdmaSoftware, AnImageWithoutLibibverbs) {

@@ -261,6 +261,28 @@ TEST(SeriesBudget, ANodeWithEightNicsAndAllSources) {
     EXPECT_GT(page(std::string(to_text(group)).c_str(), node, {RawCounters::unmapped, {group}}, true), usual);
 }
 
+// "(21 series per port)", "(16 to 60 per port)", "(about 30 per port)" of a group in fabric-agent.toml(5).
+TEST(SeriesBudget, TheGroupsCostWhatTheirPageSays) {
+  const std::string manual = test::of_source("agent/agentd/fabric-agent.toml.5");
+  constexpr int kNics = 8;
+  test::Healthy node = machine(kNics, true);
+  add_settings(node);
+  const size_t usual = page("all sources", node, {}, true);
+  for (const SeriesGroup group : kValues<SeriesGroup>) {
+    const std::string name(to_text(group));
+    std::smatch found;
+    const std::regex figure("\n\\.It Li " + name +
+                            "\n[^()]*?\\.Pq (about )?(\\d+)(?: to (\\d+))?(?: series)? per (?:port|device)");
+    ASSERT_TRUE(std::regex_search(manual, found, figure)) << name;
+    const double more =
+        static_cast<double>(page(name.c_str(), node, {RawCounters::unmapped, {group}}, true) - usual) / kNics;
+    const double lowest = std::stod(found[2]), highest = found[3].matched ? std::stod(found[3]) : lowest;
+    const double tolerance = found[1].matched ? 0.5 : 0.1;
+    EXPECT_GE(more, lowest * (1 - tolerance)) << name;
+    EXPECT_LE(more, highest * (1 + tolerance)) << name;
+  }
+}
+
 TEST(SeriesBudget, TheBudgetIsStatedOnce) {
   const Budget budget = promised();
   const auto has_number = [](const std::string& text, size_t number) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents: the files, functions and tests that CONTRIBUTING.md names exist; a release has one version; pictures of
-// README match its text. The man pages as roff(7) reads them.
+// Documents: the files that they name exist, and the functions and tests that CONTRIBUTING.md names; a release has one
+// version; pictures of README match its text. The man pages as roff(7) reads them.
 #include "support/test.h"
 
 namespace fabric {
@@ -10,14 +10,18 @@ namespace fs = std::filesystem;
 
 // -- CONTRIBUTING.md and README.md
 
-// `lib/nic/driver.h`, `tests/run`; not a pattern (`lib/nic/NAME/settings.cpp`) or a command with arguments.
-TEST(Contributing, EachPathExists) {
-  const std::string page = test::of_source("CONTRIBUTING.md");
-  const std::regex path("`((lib|agent|tests|etc|packaging|systemd)/[a-z0-9_./-]+)`");
+// `lib/nic/driver.h`, `tests/run lint`; not a pattern (`lib/nic/NAME/settings.cpp`).
+TEST(Documents, EachPathExists) {
+  const std::regex path("`((lib|agent|tests|etc|packaging|systemd)/[a-z0-9_./-]+)( [^`]*)?`");
   size_t paths = 0;
-  for (std::sregex_iterator found(page.begin(), page.end(), path), end; found != end; ++found, ++paths)
-    EXPECT_TRUE(fs::exists(FABRIC_SOURCE_DIR "/" + (*found)[1].str())) << (*found)[1];
-  EXPECT_GT(paths, 30u);
+  for (const char* name : {"README.md", "CONTRIBUTING.md", "SECURITY.md", "lib/README.md", "agent/README.md",
+                           "etc/README.md", "packaging/README.md", "systemd/README.md", "tests/README.md",
+                           "tests/vm/README.md", "tests/faults/README.md"}) {
+    const std::string page = test::of_source(name);
+    for (std::sregex_iterator found(page.begin(), page.end(), path), end; found != end; ++found, ++paths)
+      EXPECT_TRUE(fs::exists(FABRIC_SOURCE_DIR "/" + (*found)[1].str())) << name << ": " << (*found)[1];
+  }
+  EXPECT_GT(paths, 60u);
 }
 
 // The text of all sources in the folders; by default those of the programs.

@@ -97,7 +97,24 @@ TEST(Units, WhoSwitchesTheAgentOffKeepsTheMetrics) {
     EXPECT_FALSE(each.key == "Also" && each.value.find("fabric-exporter") != std::string::npos) << each.value;
 }
 
-// ---- the threat model
+// ---- SECURITY.md
+
+// The row of a process in the table "Processes", without its folders in debugfs and configfs.
+TEST(Processes, EachRowNamesWhatItsUnitMayWrite) {
+  const std::string page = test::of_source("SECURITY.md");
+  for (const auto& [name, row] : {std::pair{"fabric-agent.service", "\n| `fabric-agentd` |"},
+                                  std::pair{"fabric-agent-pci.service", "\n| `fabric-agentd --pci` "}}) {
+    const size_t begin = page.find(row);
+    ASSERT_NE(begin, std::string::npos) << row;
+    const std::string text = page.substr(begin, page.find('\n', begin + 1) - begin);
+    for (std::string path : values(name, "ReadWritePaths")) {
+      if (path.starts_with('-')) path.erase(0, 1);
+      if (!path.starts_with("/sys/kernel/")) EXPECT_TRUE(test::has(text, "`" + path + "`")) << name << " " << path;
+    }
+    for (const char* folder : {"`/run/fabric-agent`", "`/var/lib/fabric-agent`"})
+      EXPECT_TRUE(test::has(text, folder)) << name << " " << folder;
+  }
+}
 
 // Each line of SECURITY.md's threat model names a test that exists.
 TEST(ThreatModel, EachLineNamesItsTest) {

@@ -5,7 +5,7 @@
 BENCH=/mnt/host/bench
 pids=() started=()
 trap '((${#pids[@]})) && kill "${pids[@]}" 2>/dev/null' EXIT
-off='sample_interval = "0"' anew='max_age = "0"' free='sample_cpu_budget = "100%"'
+off='sample_interval = "0"' anew='max_age = "0"' free='sample_cpu_budget = "100%"' timed='groups = ["timings"]'
 
 figures() { sed 's/^/figure: /'; }
 page() { curl -sf "http://127.0.0.1:$1/metrics"; }
@@ -110,18 +110,21 @@ stop
 
 # The burst sampler; the last one reads plain files. Where an interval changed on the way (the emulated NICs take long to answer,
 # and are then asked less often), the cost of a sample is of the intervals at the end.
-exporter 19483 "sampling every 1s" 'sample_interval = "1s"' "$free"
+exporter 19483 "sampling every 1s" 'sample_interval = "1s"' "$free" "$timed"
 exporter 19484 "sampling every 0" "$off"
-exporter 19485 "sampling every 100ms" 'sample_interval = "100ms"' "$free"
-exporter 19486 "sampling every 10ms" 'sample_interval = "10ms"' "$free"
-exporter 19487 "sampling every 100ms, files" 'sample_interval = "100ms"' "$free" -- --root /tmp/tree
+exporter 19485 "sampling every 100ms" 'sample_interval = "100ms"' "$free" "$timed"
+exporter 19486 "sampling every 10ms" 'sample_interval = "10ms"' "$free" "$timed"
+exporter 19487 "sampling every 100ms, files" 'sample_interval = "100ms"' "$free" "$timed" -- --root /tmp/tree
 sleep 20
 sampler() { # PORT: seconds of CPU so far, samples a second now, the intervals
   page "$1" | awk '/^fabric_sampler_cpu_seconds_total/ { cpu += $NF } /^fabric_sampler_interval_seconds/ { rate += 1 / $NF; all = all " " $NF }
     END { print cpu, rate, all }'
 }
 declare -A before
-for port in 19483 19485 19486 19487; do before[$port]="$EPOCHREALTIME $(sampler $port)"; done
+for port in 19483 19485 19486 19487; do
+  before[$port]="$EPOCHREALTIME $(sampler $port)"
+  eq "${started[port - 19483]%:*}: intervals of four devices on the page" "$(wc -w <<<"${before[$port]}")" 7
+done
 python3 $BENCH/cpu_share.py 60 "${started[@]}" | figures
 for port in 19483 19485 19486 19487; do
   echo "${before[$port]} $EPOCHREALTIME $(sampler $port)" | awk -v of="${started[port - 19483]%:*}" '{
