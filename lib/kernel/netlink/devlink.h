@@ -37,8 +37,13 @@ Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t 
 // reporter has no diagnosis.
 Result<std::map<std::string, uint64_t>> read_diagnosis(Netlink& generic, uint16_t family, const Handle& of,
                                                        const std::string& reporter);
-// Parses one message of the answer. Texts and names without a number are left out.
-std::map<std::string, uint64_t> parse_diagnosis(View8 payload);
+// What the messages of an answer have so far: the kernel begins the next message wherever one is full.
+struct Diagnosis {
+  std::map<std::string, uint64_t> numbers{};
+  std::string name{};  // of the value that follows
+};
+// Adds one message of the answer. Texts and names without a number are left out.
+void add_diagnosis(View8 payload, Diagnosis& so_far);
 
 // DEVLINK_CMD_INFO_GET: the board's serial number, else that of the function. Empty: the driver reports none.
 Result<std::string> serial_number(Netlink& generic, uint16_t family, const Handle& of);
