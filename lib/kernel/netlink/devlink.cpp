@@ -31,10 +31,14 @@ bool switchdev_in(View8 payload) {
 
 }  // namespace
 
-std::vector<Handle> handles_of(const Root& root, const std::string& pci) {
-  if (pci.empty()) return {};
-  std::vector<Handle> out{{"pci", pci}};
-  for (std::string& name : root.names_in("sys/bus/pci/devices/" + pci))
+Handle handle_of(const std::string& device) {
+  return {device.find(':') == std::string::npos ? "auxiliary" : "pci", device};
+}
+
+std::vector<Handle> handles_of(const Root& root, const std::string& device) {
+  if (device.empty()) return {};
+  std::vector<Handle> out{handle_of(device)};
+  for (std::string& name : root.names_in("sys/bus/" + out[0].bus + "/devices/" + device))
     if (name.find(".eth.") != std::string::npos) out.push_back({"auxiliary", std::move(name)});
   return out;
 }

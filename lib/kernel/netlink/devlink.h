@@ -16,9 +16,11 @@ struct Handle {
   bool operator==(const Handle&) const = default;
 };
 
-// The function's own instance and those of the auxiliary devices below it that carry its netdev: mlx5 keeps the
-// reporters "tx" and "rx" there (mlx5/core/en/devlink.c).
-std::vector<Handle> handles_of(const Root& root, const std::string& pci);
+// The instance of a function, "0000:17:00.0", or of a subfunction, "mlx5_core.sf.4", which has one of its own.
+Handle handle_of(const std::string& device);
+// The same, and the instances of the auxiliary devices below it that carry its netdev: mlx5 keeps the reporters "tx"
+// and "rx" there (mlx5/core/en/devlink.c). Empty: without a device.
+std::vector<Handle> handles_of(const Root& root, const std::string& device);
 
 // Parses one message of the dump; nullopt: another message. No I/O.
 struct Reported {

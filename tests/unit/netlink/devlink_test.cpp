@@ -190,6 +190,9 @@ TEST(Handles, AreTheFunctionAndTheDevicesOfItsNetdev) {
   EXPECT_EQ(handles_of(*root, "0000:17:00.0"), (std::vector<Handle>{kPci, {"auxiliary", "mlx5_core.eth.0"}}));
   EXPECT_EQ(handles_of(*root, "0000:99:00.0"), (std::vector<Handle>{{"pci", "0000:99:00.0"}}));
   EXPECT_TRUE(handles_of(*root, "").empty());
+  tree.folder("sys/bus/auxiliary/devices/mlx5_core.sf.4/mlx5_core.eth.2");
+  EXPECT_EQ(handles_of(tree.root(), "mlx5_core.sf.4"),
+            (std::vector<Handle>{{"auxiliary", "mlx5_core.sf.4"}, {"auxiliary", "mlx5_core.eth.2"}}));
 }
 
 TEST(Resolve, SaysWhatThisKernelHas) {

@@ -117,8 +117,19 @@ TEST_P(Cards, QueuesInErrorAreCountedAndFound) {
   bed.nic.devlink->vnic["handled_pkt_steering_fail"] = uint64_t{1} << 40;  // no fault of a queue
   read(port());
   EXPECT_EQ(value("fabric_device_queue_faults_total"), 3);
-  EXPECT_TRUE(has(findings("device-health"), "device-health " + port().id() + " warning: 3 completion queues overrun"))
-      << findings("device-health");
+  // Jobs run on virtual functions: on this host, or in a guest or a pod.
+  for (const PortRole role : {PortRole::physical, PortRole::virtual_function, PortRole::guest_function}) {
+    server.before.ports[0].role = port().role = role;
+    EXPECT_TRUE(
+        has(findings("device-health"), "device-health " + port().id() + " warning: 3 completion queues overrun"))
+        << to_text(role) << ": " << findings("device-health");
+  }
+  server.before.ports[0].role = port().role = PortRole::representor;
+  EXPECT_EQ(findings("device-health"), "");
+  bed.port.role = PortRole::subfunction;
+  bed.port.owner = "mlx5_core.sf.4";
+  read(port());
+  EXPECT_TRUE(port().reporters.empty()) << "those of its function are not its own";
 }
 
 TEST_P(Cards, WithoutReporterPrivilegeOrFirmwareNothingIsCounted) {
