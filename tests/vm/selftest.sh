@@ -356,8 +356,16 @@ fabsim 0 reload "0 fw"
 check "and back" wait_until 5 rdmadev 0
 fabsim 1 carrier 0
 check "a pulled cable takes both ends down" wait_until 3 eval '! carrier_up 0 && ! carrier_up 1'
+check "mlx5 says why" grep -q 'Autoneg, No partner detected' <(ethtool "$(netdev 0)")
+check "bnxt says why" grep -q 'No cable' <(ethtool "$(netdev 1)")
 fabsim 1 carrier 1
 check "and up" wait_until 3 eval 'carrier_up 0 && carrier_up 1'
+fabsim 0 carrier 0
+check "the other end down" wait_until 3 eval '! carrier_up 0 && ! carrier_up 1'
+check "mlx5 says why, too" grep -q 'No cable' <(ethtool "$(netdev 0)")
+check "bnxt does not know" grep -q 'Link detected: no$' <(ethtool "$(netdev 1)")
+fabsim 0 carrier 1
+check "up again" wait_until 3 eval 'carrier_up 0 && carrier_up 1'
 fabsim cfg "$(gpu 0) link 3 8 5 16"
 eq "a degraded PCIe link" "$(cat "/sys/bus/pci/devices/$(gpu 0)"/current_link_{speed,width} | xargs)" "8.0 GT/s PCIe 8"
 fabsim cfg "$(gpu 0) link 5 16 5 16"

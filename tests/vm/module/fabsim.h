@@ -149,6 +149,9 @@ struct fab_cc_file {
   struct kobj_attribute attr;
 };
 
+/* What a driver says of a link that is down: nothing, that its own cable is out, also that the other end is dark. */
+enum fab_reasons { FAB_NO_REASON, FAB_OWN_CABLE, FAB_BOTH_ENDS };
+
 /* Everything in which one vendor's driver differs from another's. */
 struct fab_personality {
   const char* name;
@@ -165,6 +168,7 @@ struct fab_personality {
   bool reopens;                 /* rings and channels: NIC is closed and opened, link goes down */
   bool optional_counters;       /* its RDMA device has some that can be turned on */
   bool vnic;                    /* it has a devlink instance, with the health reporter vnic */
+  enum fab_reasons reasons;     /* get_link_ext_state() */
   bool tclass;                  /* its RDMA device has tc/1/traffic_class */
   const struct fab_stat* stats; /* ends with an entry without a name */
 
