@@ -39,7 +39,7 @@ Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t 
 // reporter has no diagnosis.
 Result<std::map<std::string, uint64_t>> read_diagnosis(Netlink& generic, uint16_t family, const Handle& of,
                                                        const std::string& reporter);
-// What the messages of an answer have so far: the kernel begins the next message wherever one is full.
+// The part of an answer in its messages so far: the kernel begins the next one wherever one is full.
 struct Diagnosis {
   std::map<std::string, uint64_t> numbers{};
   std::string name{};  // of the value that follows
