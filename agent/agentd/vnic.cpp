@@ -25,16 +25,16 @@ class VnicPublisher {
     state::Vnic found;
     found.interval = in_seconds(interval);
     std::erase_if(waiting_, [&](const auto& known) { return !contains(functions, known.first); });
-    for (const std::string& pci : functions) {
-      Backoff& backoff = waiting_[pci];
+    for (const std::string& function : functions) {
+      Backoff& backoff = waiting_[function];
       if (!backoff.due(Backoff::Clock::now())) continue;
-      auto counters = environment_.read(pci);
+      auto counters = environment_.read(function);
       if (!counters) {
         backoff.failed(Backoff::Clock::now());
         continue;
       }
       backoff.succeeded();
-      if (!counters->empty()) found.functions.emplace(pci, std::move(*counters));
+      if (!counters->empty()) found.functions.emplace(function, std::move(*counters));
     }
     const auto read = published_time();
     if (!read) return read.error();
@@ -43,13 +43,13 @@ class VnicPublisher {
 
  private:
   VnicEnvironment environment_;
-  std::map<std::string, Backoff> waiting_;  // by PCI address
+  std::map<std::string, Backoff> waiting_;  // by function
 };
 
 // Reads reporters over a netlink socket that is opened for the first one.
 class Reporters {
  public:
-  Result<std::map<std::string, uint64_t>> read(const std::string& pci) {
+  Result<std::map<std::string, uint64_t>> read(const std::string& function) {
     if (!generic_) {
       auto generic = open_netlink(NETLINK_GENERIC);
       if (!generic) return generic.error();
@@ -58,7 +58,7 @@ class Reporters {
       generic_ = std::move(*generic);
       family_ = family->id;
     }
-    const devlink::Handle handle{"pci", pci};
+    const devlink::Handle handle = devlink::handle_of(function);
     auto reporters = devlink::health_reporters(*generic_, family_, handle);
     if (!reporters) return reporters.error();
     if (auto done = diagnose_vnic(*generic_, family_, handle, *reporters); !done) return done.error();
@@ -77,14 +77,15 @@ class Reporters {
 std::vector<std::string> functions_of(const std::vector<Port>& ports) {
   std::set<std::string> out;
   for (const Port& port : ports)
-    if (is_own_device(port) && !port.pci.empty()) out.insert(port.pci);
+    if (const std::string& device = state::devlink_device(port); state::has_counted_queues(port) && !device.empty())
+      out.insert(device);
   return {out.begin(), out.end()};
 }
 
 VnicEnvironment real_vnic_environment() {
   VnicEnvironment environment;
-  environment.read = [reporters = std::make_shared<Reporters>()](const std::string& pci) {
-    return reporters->read(pci);
+  environment.read = [reporters = std::make_shared<Reporters>()](const std::string& function) {
+    return reporters->read(function);
   };
   return environment;
 }

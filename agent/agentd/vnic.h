@@ -12,14 +12,14 @@ namespace fabric::agentd {
 // A firmware command for each function, and one more since Linux 6.15 (the memory that the function uses).
 inline constexpr std::chrono::minutes kVnicInterval{1};
 
-// The PCI addresses of the devices that the rules judge.
+// The devices whose queues the rules judge, as state::devlink_device().
 std::vector<std::string> functions_of(const std::vector<Port>& ports);
 
 struct VnicEnvironment {
   std::string directory = "/";  // below it: run/fabric-agent
   JournalSink log = write_journal;
   // Reads one function's counters; empty: it has none. Called only on the thread.
-  std::function<Result<std::map<std::string, uint64_t>>(const std::string& pci)> read;
+  std::function<Result<std::map<std::string, uint64_t>>(const std::string& function)> read;
 };
 // Reads the functions of this machine over a netlink socket of its own.
 VnicEnvironment real_vnic_environment();

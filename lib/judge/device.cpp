@@ -13,6 +13,7 @@
 #include "nic/vnic.h"
 #include "node/counters.h"
 #include "node/endpoints.h"
+#include "node/vnic_state.h"
 
 namespace fabric {
 
@@ -134,7 +135,7 @@ std::optional<Measured> read_device_errors(const View& view, const RuleWindow&, 
 
 std::optional<Measured> read_queue_faults(const View& view, const RuleWindow&, const Port& port) {
   const Port* before = port_before(view, port);
-  if (before == nullptr || !is_judged(port)) return std::nullopt;
+  if (before == nullptr || !state::has_counted_queues(port)) return std::nullopt;
   Measured reading{port.id(), 0, window_of(view)};
   std::string so_far;
   bool any = false;
@@ -258,6 +259,7 @@ constexpr Measurement kDeviceHealthWindows[]{
     {.window = {"queue_faults", count, WindowLimits{1, kNever, 10 * kMinute, 0, 0},
                 "queues in error or overrun, as the devlink health reporter vnic counts them",
                 "Documentation/networking/devlink/mlx5.rst of Linux 6.12", "none"},
+     .transport = true,
      .meaning = "The NIC's firmware put queues into an error state: the queue pairs of a process stop.",
      .remedy =
          "Find the process: journalctl -k -g mlx5, and the log of the job. Completion queues overrun if a program "
@@ -312,7 +314,8 @@ constexpr Rule kDeviceHealth{
         "The health reporters of devlink count errors of firmware, queues and the device. State error means that the "
         "device did not recover (critical). For a reporter without a recovery, such as mlx5's fw, it means that there "
         "was an error since the driver was loaded (warning). Compares the faults of queues that mlx5's firmware counts "
-        "(reporter vnic) too: root reads them, others see those that fabric-agentd publishes once a minute.",
+        "(reporter vnic) too, also of virtual functions and subfunctions: root reads them, others see those that "
+        "fabric-agentd publishes once a minute.",
     .inspect = "devlink health show; devlink health dump show pci/ADDRESS reporter NAME (keep it for the vendor)",
     .fix =
         "While no job runs: devlink health recover pci/ADDRESS reporter NAME. If the error returns, update the "

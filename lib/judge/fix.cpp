@@ -59,6 +59,8 @@ std::string Fix::text() const { return text_of(steps); }
 
 std::string fill_names(std::string_view text, const Port* port, const std::string& subject, const std::string& peer) {
   std::string out(text);
+  // Its function is that of the NIC, whose reload would end the jobs of all others.
+  if (port != nullptr && is_subfunction(*port)) replace_all(out, "pci/{pci}", "auxiliary/" + port->owner);
   if (port != nullptr && port->link_layer == LinkLayer::infiniband) {
     for (const auto& [ethernet, infiniband] : kInfinibandWords) replace_all(out, ethernet, infiniband);
     replace_all(out, "{device}", port->rdma);

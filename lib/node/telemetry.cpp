@@ -8,6 +8,7 @@
 #include "kernel/netlink/ethtool_link.h"
 #include "kernel/rdma/nldev.h"
 #include "nic/vnic.h"
+#include "node/vnic_state.h"
 #include "wire/transceiver.h"
 
 namespace fabric {
@@ -96,10 +97,11 @@ TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port
     device_ = *device;
     resources_.there = true;
   }
-  if (access_.generic != nullptr && !port.pci.empty()) {
+  const std::string& function = state::devlink_device(port);
+  if (access_.generic != nullptr && !function.empty()) {
     if (auto family = ethtool::resolve(*access_.generic, "devlink")) {
       devlink_ = family->id;
-      handles_ = devlink::handles_of(access_.root, port.pci);
+      handles_ = devlink::handles_of(access_.root, function);
       reporters_.there = true;
     }
   }

@@ -35,7 +35,7 @@ Result<void> save_vnic(const std::string& directory, const Vnic& vnic, double re
 }
 
 void add_vnic(Port& port, const Vnic& vnic) {
-  const auto* counters = find_in(vnic.functions, port.pci);
+  const auto* counters = find_in(vnic.functions, devlink_device(port));
   HealthReporter* reporter = find_where(
       port.reporters, [](const HealthReporter& each) { return each.name == kVnicReporter && each.diagnosis.empty(); });
   if (counters != nullptr && reporter != nullptr) reporter->diagnosis = *counters;

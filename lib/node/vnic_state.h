@@ -16,8 +16,14 @@ namespace fabric::state {
 
 inline constexpr const char* kVnicFile = "run/fabric-agent/vnic.json";
 
+// The device whose devlink instance has the port's reporters: its PCI function, or a subfunction, "mlx5_core.sf.4".
+// Empty: none.
+inline const std::string& devlink_device(const Port& port) { return is_subfunction(port) ? port.owner : port.pci; }
+// Whether the reporter "vnic" counts the queues of this machine's programs: not of a function that none of them opens.
+inline bool has_counted_queues(const Port& port) { return is_own_device(port) || is_endpoint(port); }
+
 struct Vnic {
-  // PCI address -> HealthReporter::diagnosis. Without functions that have no such reporter or could not be read.
+  // devlink_device() -> HealthReporter::diagnosis. Without functions that have no such reporter or could not be read.
   std::map<std::string, std::map<std::string, uint64_t>> functions{};
   double interval = 60;  // seconds from one reading to the next
   double age = 0;        // seconds since this reading

@@ -4,6 +4,7 @@
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -66,15 +67,23 @@ Result<std::vector<Message>> answer_devlink(SimDevlink& device, uint16_t family,
   const auto attributes = parse_attributes(payload, sizeof header);
   if (text_of(attributes, DEVLINK_ATTR_DEV_NAME) != pci) return error(ENODEV, "simulated");
   switch (header.cmd) {
-    case DEVLINK_CMD_HEALTH_REPORTER_GET:
-      return std::vector{reporter(family, pci, "fw", true, false),
-                         reporter(family, pci, "fw_fatal", device.firmware_answers, true),
-                         reporter(family, pci, "vnic", true, false)};
-    case DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE:
+    case DEVLINK_CMD_HEALTH_REPORTER_GET: {
+      std::vector<Message> out;
+      for (const std::string& name : device.reporters) {
+        const bool is_fatal = name == "fw_fatal";
+        out.push_back(
+            reporter(family, pci, name.c_str(), !is_fatal || device.firmware_answers, is_fatal || name == "hw"));
+      }
+      return out;
+    }
+    case DEVLINK_CMD_HEALTH_REPORTER_DIAGNOSE: {
       if (!device.privileged) return error(EPERM, "simulated");  // GENL_ADMIN_PERM
-      if (text_of(attributes, DEVLINK_ATTR_HEALTH_REPORTER_NAME) != "vnic") return error(EOPNOTSUPP, "simulated");
+      const std::string asked = text_of(attributes, DEVLINK_ATTR_HEALTH_REPORTER_NAME);
+      if (std::ranges::find(device.reporters, asked) == device.reporters.end()) return error(EINVAL, "simulated");
+      if (asked != "vnic") return error(EOPNOTSUPP, "simulated");  // the others have texts, which nothing asks for
       ++device.diagnosed;
       return std::vector{Message{family, diagnosis(device).data()}};
+    }
     default: return error(EOPNOTSUPP, "simulated");
   }
 }

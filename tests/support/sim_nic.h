@@ -58,6 +58,12 @@ struct SimEthtool {
   // symbols, 16 bins of bnxt_en, as many of mlx5 as its firmware says. Empty: the NIC has none.
   uint64_t fec_corrected = 0, fec_uncorrectable = 0;
   std::vector<FecBin> fec_histogram{};
+  // Why there is no link: ETHTOOL_LINK_EXT_STATE_* and the number of its substate, 0: none. Absent: the driver gives no
+  // reason (bnxt_en before Linux 7.0).
+  struct DownReason {
+    uint8_t state = 0, substate = 0;
+  };
+  std::optional<DownReason> down_reason{};
 };
 
 class SimNic {

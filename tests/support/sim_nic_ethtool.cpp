@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's side of generic netlink: the ethtool family as far as pause and private flags go, and devlink.
+// The kernel's side of generic netlink: the ethtool family as far as pause, private flags and the state of the link go,
+// and devlink.
 #include <linux/devlink.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 
+#include "kernel/netlink/newer_uapi.h"
 #include "support/sim_nic_sockets.h"
 
 namespace fabric::test {
@@ -37,6 +39,7 @@ class Generic final : public Netlink {
     switch (header.cmd) {
       case ETHTOOL_MSG_PAUSE_GET: return get_pause(*nic);
       case ETHTOOL_MSG_PAUSE_SET: return set_pause(*nic, attributes);
+      case ETHTOOL_MSG_LINKSTATE_GET: return link_state(*nic, attributes);
       case ETHTOOL_MSG_PRIVFLAGS_GET: return private_flags(*nic);
       case ETHTOOL_MSG_PRIVFLAGS_SET: return set_private_flags(*nic, attributes);
       case ETHTOOL_MSG_RINGS_GET:
@@ -103,6 +106,22 @@ class Generic final : public Netlink {
     if (nvidia && autoneg != nullptr && autoneg->u8() == 1) return kernel_error(EINVAL);
     if (wanted == nic.pause) return done(0);  // ethnl_set_pause(): no call of the driver
     return done(call(nic, "setpause", [&] { return nic.set_pause(wanted); }));
+  }
+
+  // linkstate_prepare_data() and linkstate_fill_reply() of Linux 6.12, for a netdev that is up. Drivers give no reason
+  // while there is a link (ENODATA). The number of losses is sent on request.
+  static Replies link_state(const SimNic& nic, const std::vector<Attr>& attributes) {
+    auto out = generic_reply(ETHTOOL_MSG_LINKSTATE_GET_REPLY);
+    out.nest(ETHTOOL_A_LINKSTATE_HEADER,
+             AttrWriter().u32(ETHTOOL_A_HEADER_DEV_INDEX, static_cast<uint32_t>(nic.ifindex)));
+    out.u8(ETHTOOL_A_LINKSTATE_LINK, nic.carrier);
+    if (const auto& reason = nic.ethtool.down_reason; reason && !nic.carrier) {
+      out.u8(ETHTOOL_A_LINKSTATE_EXT_STATE, reason->state);
+      if (reason->substate != 0) out.u8(ETHTOOL_A_LINKSTATE_EXT_SUBSTATE, reason->substate);
+    }
+    const auto flags = value_of<uint32_t>(parse_nested(attributes, ETHTOOL_A_LINKSTATE_HEADER), ETHTOOL_A_HEADER_FLAGS);
+    if ((flags.value_or(0) & ETHTOOL_FLAG_STATS) != 0) out.u32(uapi::kLinkStateExtDownCount, nic.carrier_downs);
+    return std::vector<Message>{{kEthtoolFamily, out.data()}};
   }
 
   static Replies private_flags(const SimNic& nic) {

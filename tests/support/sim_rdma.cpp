@@ -33,9 +33,14 @@ Bytes port_message(AttrWriter out, uint32_t number, const SimRdmaPort& port) {
   return out.data();
 }
 
+// stat_get_doit_default_counter(): optional counters that are off are left out.
 Bytes statistics_message(AttrWriter out, uint32_t number, const SimRdmaPort& port) {
+  std::vector<Counter> shown = port.counters;
+  for (const auto& [name, on] : port.optional)
+    if (const auto count = port.optional_counts.find(name); on)
+      shown.push_back({name, count == port.optional_counts.end() ? 0 : count->second});
   AttrWriter table;
-  for (const Counter& counter : port.counters) {
+  for (const Counter& counter : shown) {
     AttrWriter entry;
     entry.text(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, counter.name);
     entry.u64(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, counter.value);
@@ -60,7 +65,8 @@ Bytes status_message(AttrWriter out, uint32_t number, const SimRdmaPort& port) {
   return out.data();
 }
 
-// nldev_stat_set_counter_dynamic_doit(): every attribute of the nest is an index, whatever its type.
+// nldev_stat_set_counter_dynamic_doit(): every attribute of the nest is an index, whatever its type. The driver is
+// asked about the counters that change, in the order of their indexes, until it refuses one (rdma_counter_modify()).
 int set_optional(SimRdmaPort& port, const std::vector<Attr>& request) {
   const Attr* table = find(request, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
   if (table == nullptr) return EINVAL;
@@ -75,7 +81,13 @@ int set_optional(SimRdmaPort& port, const std::vector<Attr>& request) {
     text += (text.empty() ? "" : ",") + counter->first;
   }
   if (port.optional_errno != 0) return port.optional_errno;
-  port.optional = std::move(next);
+  for (const auto& [name, on] : next) {
+    if (port.optional[name] == on) continue;
+    if (const auto refused_one = port.optional_refused.find(name); refused_one != port.optional_refused.end())
+      return refused_one->second;
+    port.optional[name] = on;
+    port.optional_counts[name] = 0;
+  }
   port.optional_log.push_back(text);
   return 0;
 }

@@ -19,10 +19,13 @@ struct SimRdmaPort {
   uint8_t state = 4, phys_state = 5;
   std::string netdev;  // empty: none, or in another network namespace
   std::vector<Counter> counters;
-  int statistics_errno = 0;                 // EINVAL: the driver has none
-  std::map<std::string, bool> optional{};   // optional counter -> on; their indexes follow those of the others
-  int optional_errno = 0;                   // result of STAT_SET
-  std::vector<std::string> optional_log{};  // every successful STAT_SET: "a,b"
+  int statistics_errno = 0;                // EINVAL: the driver has none
+  std::map<std::string, bool> optional{};  // optional counter -> on; their indexes follow those of the others
+  // The counts of optional counters, which begin at 0 when they are switched on (mlx5_ib_modify_stat()).
+  std::map<std::string, uint64_t> optional_counts{};
+  int optional_errno = 0;                         // result of STAT_SET
+  std::map<std::string, int> optional_refused{};  // counter -> the errno with which the driver does not change it
+  std::vector<std::string> optional_log{};        // every successful STAT_SET: "a,b"
 };
 
 struct SimRdmaDevice {

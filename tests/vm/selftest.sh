@@ -356,8 +356,16 @@ fabsim 0 reload "0 fw"
 check "and back" wait_until 5 rdmadev 0
 fabsim 1 carrier 0
 check "a pulled cable takes both ends down" wait_until 3 eval '! carrier_up 0 && ! carrier_up 1'
+check "mlx5 says why" grep -q 'Autoneg, No partner detected' <(ethtool "$(netdev 0)")
+check "bnxt says why" grep -q 'No cable' <(ethtool "$(netdev 1)")
 fabsim 1 carrier 1
 check "and up" wait_until 3 eval 'carrier_up 0 && carrier_up 1'
+fabsim 0 carrier 0
+check "the other end down" wait_until 3 eval '! carrier_up 0 && ! carrier_up 1'
+check "mlx5 says why, too" grep -q 'No cable' <(ethtool "$(netdev 0)")
+check "bnxt does not know" grep -q 'Link detected: no$' <(ethtool "$(netdev 1)")
+fabsim 0 carrier 1
+check "up again" wait_until 3 eval 'carrier_up 0 && carrier_up 1'
 fabsim cfg "$(gpu 0) link 3 8 5 16"
 eq "a degraded PCIe link" "$(cat "/sys/bus/pci/devices/$(gpu 0)"/current_link_{speed,width} | xargs)" "8.0 GT/s PCIe 8"
 fabsim cfg "$(gpu 0) link 5 16 5 16"
@@ -379,7 +387,7 @@ sim 0 port_xmit_wait 77
 eq "a port counter" "$(cat "/sys/class/infiniband/$(rdmadev 0)/ports/1/counters/port_xmit_wait")" 77
 
 counters() { rdma statistic mode supported link "$(rdmadev "$1")/1" | sed -n 's/.*optional-counters //p' | xargs; }
-eq "optional counters" "$(counters 0)" "cc_rx_ce_pkts,cc_rx_cnp_pkts,cc_tx_cnp_pkts"
+eq "optional counters" "$(counters 0)" "cc_rx_ce_pkts,cc_rx_cnp_pkts,cc_tx_cnp_pkts,rdma_tx_packets,rdma_tx_bytes,rdma_rx_packets,rdma_rx_bytes"
 eq "not of other vendors" "$(counters 1)" ""
 fabsim 0 log clear
 sim 0 cc_rx_ce_pkts 7
@@ -390,6 +398,23 @@ check "not in sysfs" test ! -e "/sys/class/infiniband/$(rdmadev 0)/ports/1/hw_co
 eq "written down" "$(log_of 0)" $'setcounter cc_rx_ce_pkts=on -> 0\nsetcounter cc_tx_cnp_pkts=on -> 0'
 check "off again" rdma statistic unset link "$(rdmadev 0)/1" optional-counters
 check "not shown" eval '! rdma statistic show link "$(rdmadev 0)/1" | grep -q cc_'
+
+reporters() { devlink health show "pci/$(nic "$1")" 2>/dev/null | awk '$1 == "reporter" { print $2 }' | xargs; }
+faults() { devlink -j health diagnose "pci/$(nic 0)" reporter vnic | grep -oE '"(cq_overrun|handled_pkt_steering_fail)":[0-9]+' | xargs; }
+eq "mlx5's health reporters" "$(reporters 0)" "fw fw_fatal vnic"
+eq "none of other vendors" "$(reporters 1)" ""
+fabsim 0 vnic "cq_overrun +7"
+fabsim 0 vnic "handled_pkt_steering_fail 5000000000"
+eq "faults of queues" "$(faults)" "cq_overrun:7 handled_pkt_steering_fail:5000000000"
+fabsim 0 fail "getvnic 5"
+check "refused once" eval '! devlink health diagnose "pci/$(nic 0)" reporter vnic'
+fabsim 0 vnic "fw_fatal 1"
+check "the firmware died" grep -q 'state error' <(devlink health show "pci/$(nic 0)" reporter fw_fatal)
+eq "its counters are zeros" "$(faults)" "cq_overrun:0 handled_pkt_steering_fail:0"
+fabsim 0 vnic "fw_fatal 0"
+fabsim 0 reload 0
+check "a reload" wait_until 5 rdmadev 0
+eq "resets them" "$(faults)" "cq_overrun:0 handled_pkt_steering_fail:0"
 mrrs() { echo $((128 << ((0x$(setpci -s "$1" CAP_EXP+8.w) >> 12) & 7))); }
 eq "read request size of NIC and GPU" "$(mrrs "$(nic 0)") $(mrrs "$(gpu 0)")" "512 512"
 check "set through sysfs" python3 - "/sys/bus/pci/devices/$(nic 0)/config" <<'PY'

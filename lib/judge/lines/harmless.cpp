@@ -27,9 +27,8 @@ constexpr LineMessage kRows[] = {
     {"nccl-port-speed", none,
      "ibv_query_port_speed*errno 93|ibv_query_port_speed*errno 95|ibv_query_port_speed*not supported",
      "A program asked for the bandwidth that the port has now (ibv_query_port_speed(3) of rdma-core 62), and the "
-     "kernel "
-     "or the driver does not know this query, as mlx5 and efa of Linux 7.3 do. It continues with the rate of "
-     "ibv_query_port(3). Harmless. NCCL_IB_QUERY_PORT_SPEED=0 keeps NCCL from asking.",
+     "kernel or the driver does not know this query, as mlx5 of Linux 7.0 and efa of 7.3 do. It continues with the "
+     "rate of ibv_query_port(3). Harmless. NCCL_IB_QUERY_PORT_SPEED=0 keeps NCCL from asking.",
      "cat /sys/class/infiniband/*/ports/*/rate", "NCCL src/misc/ibvwrap.cc, rdma-core libibverbs/verbs.c"},
     {"nccl-topology-unread", none,
      "Topology detection : could not read|Topology detection: could not read|KV Convert to int : could not find "

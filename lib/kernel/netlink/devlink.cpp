@@ -31,10 +31,14 @@ bool switchdev_in(View8 payload) {
 
 }  // namespace
 
-std::vector<Handle> handles_of(const Root& root, const std::string& pci) {
-  if (pci.empty()) return {};
-  std::vector<Handle> out{{"pci", pci}};
-  for (std::string& name : root.names_in("sys/bus/pci/devices/" + pci))
+Handle handle_of(const std::string& device) {
+  return {device.find(':') == std::string::npos ? "auxiliary" : "pci", device};
+}
+
+std::vector<Handle> handles_of(const Root& root, const std::string& device) {
+  if (device.empty()) return {};
+  std::vector<Handle> out{handle_of(device)};
+  for (std::string& name : root.names_in("sys/bus/" + out[0].bus + "/devices/" + device))
     if (name.find(".eth.") != std::string::npos) out.push_back({"auxiliary", std::move(name)});
   return out;
 }
@@ -78,9 +82,8 @@ Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t 
   return out;
 }
 
-std::map<std::string, uint64_t> parse_diagnosis(View8 payload) {
-  std::map<std::string, uint64_t> out;
-  std::string name;
+void add_diagnosis(View8 payload, Diagnosis& so_far) {
+  std::string& name = so_far.name;
   for (const Attr& item : parse_nested(parse_attributes(payload, sizeof(genlmsghdr)), DEVLINK_ATTR_FMSG)) {
     // devlink_fmsg_item_fill_data(): the width of a number is that of its attribute. Its type distinguishes it from a
     // text or bytes of the same length: NLA_U8 to NLA_U64 of include/net/netlink.h.
@@ -91,10 +94,9 @@ std::map<std::string, uint64_t> parse_diagnosis(View8 payload) {
     std::optional<uint64_t> number;
     if (item.value.size() == sizeof(uint64_t)) number = item.u64();
     else if (item.value.size() == sizeof(uint32_t)) number = item.u32();
-    if (number) out[name] = *number;
+    if (number) so_far.numbers[name] = *number;
     name.clear();
   }
-  return out;
 }
 
 Result<std::map<std::string, uint64_t>> read_diagnosis(Netlink& generic, uint16_t family, const Handle& of,
@@ -103,10 +105,10 @@ Result<std::map<std::string, uint64_t>> read_diagnosis(Netlink& generic, uint16_
   message.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, reporter);
   const auto replies = generic.talk(family, 0, message.data());
   if (!replies) return error_about("devlink diagnosis of " + of.bus + "/" + of.device, replies.error());
-  std::map<std::string, uint64_t> out;
+  Diagnosis out;
   for (const Message& reply : *replies)
-    if (reply.type == family) out.merge(parse_diagnosis(reply.payload));
-  return out;
+    if (reply.type == family) add_diagnosis(reply.payload, out);
+  return std::move(out.numbers);
 }
 
 Result<std::string> serial_number(Netlink& generic, uint16_t family, const Handle& of) {

@@ -16,9 +16,11 @@ struct Handle {
   bool operator==(const Handle&) const = default;
 };
 
-// The function's own instance and those of the auxiliary devices below it that carry its netdev: mlx5 keeps the
-// reporters "tx" and "rx" there (mlx5/core/en/devlink.c).
-std::vector<Handle> handles_of(const Root& root, const std::string& pci);
+// The instance of a function, "0000:17:00.0", or of a subfunction, "mlx5_core.sf.4", which has one of its own.
+Handle handle_of(const std::string& device);
+// The same, and the instances of the auxiliary devices below it that carry its netdev: mlx5 keeps the reporters "tx"
+// and "rx" there (mlx5/core/en/devlink.c). Empty: without a device.
+std::vector<Handle> handles_of(const Root& root, const std::string& device);
 
 // Parses one message of the dump; nullopt: another message. No I/O.
 struct Reported {
@@ -37,8 +39,13 @@ Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t 
 // reporter has no diagnosis.
 Result<std::map<std::string, uint64_t>> read_diagnosis(Netlink& generic, uint16_t family, const Handle& of,
                                                        const std::string& reporter);
-// Parses one message of the answer. Texts and names without a number are left out.
-std::map<std::string, uint64_t> parse_diagnosis(View8 payload);
+// The part of an answer in its messages so far: the kernel begins the next one wherever one is full.
+struct Diagnosis {
+  std::map<std::string, uint64_t> numbers{};
+  std::string name{};  // of the value that follows
+};
+// Adds one message of the answer. Texts and names without a number are left out.
+void add_diagnosis(View8 payload, Diagnosis& so_far);
 
 // DEVLINK_CMD_INFO_GET: the board's serial number, else that of the function. Empty: the driver reports none.
 Result<std::string> serial_number(Netlink& generic, uint16_t family, const Handle& of);

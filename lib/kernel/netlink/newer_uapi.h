@@ -15,7 +15,7 @@ inline constexpr uint16_t kRdmaStatHwcounterDynamic = 95;  // RDMA_NLDEV_ATTR_ST
 inline constexpr uint16_t kRdmaDevType = 99;      // RDMA_NLDEV_ATTR_DEV_TYPE, u8; absent: an ordinary device
 inline constexpr uint16_t kRdmaParentName = 100;  // RDMA_NLDEV_ATTR_PARENT_NAME, string
 inline constexpr uint8_t kRdmaDeviceSmi = 1;      // RDMA_DEVICE_TYPE_SMI
-// rdma/rdma_netlink.h, kernel commit 5911f6d6e7ce of 2026
+// rdma/rdma_netlink.h, Linux 7.3 (kernel commit 5911f6d6e7cc)
 inline constexpr uint16_t kRdmaResSummaryEntryMax = 118;  // RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_MAX, u64
 // linux/ethtool.h, Linux 5.16
 inline constexpr uint8_t kLinkExtStateModule = 10;          // ETHTOOL_LINK_EXT_STATE_MODULE

@@ -109,9 +109,10 @@ std::vector<ResourceCount> parse_resources(View8 payload) {
     std::string kind = text_of(entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME);
     const auto count = value_of<uint64_t>(entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR);
     if (kind.empty() || !count) continue;
-    // fill_res_info(): the limits of ib_device_attr; 0 or absent: the kind has none.
+    // fill_res_info() of Linux 7.3: the limits of ib_device_attr, which are ints; 0 or absent: the kind has none. A
+    // driver's unsigned number that does not fit becomes negative, and here a huge one.
     auto most = value_of<uint64_t>(entry, uapi::kRdmaResSummaryEntryMax);
-    if (most == 0U) most.reset();
+    if (most == 0U || most > uint64_t{INT32_MAX}) most.reset();
     out.push_back({std::move(kind), {}, *count, most});
   }
   return out;

@@ -35,7 +35,7 @@ struct CounterStatus {
 std::vector<CounterStatus> parse_counter_status(View8 payload);
 
 // Parses a RES_GET reply: the number of objects of each kind and, of queue pairs, completion queues, memory regions,
-// protection domains and SRQs, the device's limit (since kernel commit 5911f6d6e7ce).
+// protection domains and SRQs, the device's limit (Linux 7.3).
 std::vector<ResourceCount> parse_resources(View8 payload);
 
 // The owners of the objects of one kind. An entry with RES_KERN_NAME is the kernel's, any other is a process's: RES_PID

@@ -20,8 +20,9 @@ struct PortAttributes {
   unsigned state = 0, phys_state = 0;  // enum ibv_port_state; PortInfo:PortPhysicalState
   uint32_t active_mtu = 0;             // path MTU in bytes, 256 to 4096
   LinkLayer link_layer = LinkLayer::unknown;
-  // The bandwidth that the port has now, in bytes per second: of all links of a RoCE LAG, for a function below it too.
-  // ibv_query_port_speed(3) of rdma-core 62, with mlx5 and efa of Linux 7.3; else absent.
+  // The bandwidth that the port has now, in bytes per second: of all links of a RoCE LAG, for a function below it too
+  // (while all of them are down, a function that is still up has the most that the NIC can send to itself).
+  // ibv_query_port_speed(3) of rdma-core 62, with mlx5 of Linux 7.0 and efa of 7.3; else, and without a link, absent.
   std::optional<double> rate{};
   std::vector<Gid> gids{};
 };

@@ -798,6 +798,13 @@ TEST(HealthRules, TheRemedyReloadsTheDriverInItsWay) {
     EXPECT_EQ(fill_names("devlink dev reload pci/{pci} action fw_activate", &port, port.id()), row.command);
   }
   EXPECT_EQ(fill_names("devlink dev reload pci/{pci}", nullptr, "0000:18:00.0"), "devlink dev reload pci/0000:18:00.0");
+  Port port;
+  port.pci = "0000:18:00.0";
+  port.kernel_driver = "mlx5_core";
+  port.role = PortRole::subfunction;
+  port.owner = "mlx5_core.sf.4";
+  EXPECT_EQ(fill_names("devlink health diagnose pci/{pci} reporter vnic; journalctl -k -g {pci}", &port, port.id()),
+            "devlink health diagnose auxiliary/mlx5_core.sf.4 reporter vnic; journalctl -k -g 0000:18:00.0");
   EXPECT_TRUE(has(rebind_commands("0000:18:00.0", ""), "/drivers/DRIVER/bind"));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cards: their identity (serial number by devlink, else of the VPD, else the address); data of NVIDIA's library about
-// GPUs; and the maximum read request size, in configuration space as sysfs shows it to a privileged and to an
-// unprivileged process.
+// GPUs, and of libibverbs about a port's bandwidth; and the maximum read request size, in configuration space as sysfs
+// shows it to a privileged and to an unprivileged process.
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
 
@@ -132,15 +132,18 @@ TEST_F(Cards, OfOneSerialNumberAreToldApartByTheirAddresses) {
 
 // -- NVIDIA's library
 
-// The output of the probe with the library of this folder in reach, in a mood of fake_nvml.cpp.
-std::string probed(const std::string& folder, const std::string& mood = "", const std::string& patience = "60000") {
-  const std::string command = "LD_LIBRARY_PATH='" + folder + "' FAKE_NVML='" + mood + "' '" NVML_PROBE "' " + patience;
+std::string output_of(const std::string& command) {
   std::string out;
   FILE* pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) return "popen failed";
   std::array<char, 512> part{};
   while (std::fgets(part.data(), part.size(), pipe) != nullptr) out += part.data();
   return ::pclose(pipe) == 0 ? out : out + "failed";
+}
+
+// The output of the probe with the library of this folder in reach, in a mood of fake_nvml.cpp.
+std::string probed(const std::string& folder, const std::string& mood = "", const std::string& patience = "60000") {
+  return output_of("LD_LIBRARY_PATH='" + folder + "' FAKE_NVML='" + mood + "' '" NVML_PROBE "' " + patience);
 }
 
 const std::string kWhole = FABRIC_NVML_DIR "/whole", kPartial = FABRIC_NVML_DIR "/partial";
@@ -166,6 +169,25 @@ TEST(Nvml, WhateverIsWrongIsAnOrdinaryAbsence) {
   std::ofstream(kPartial + "/../libnvidia-ml.so.1") << "no library";
   EXPECT_TRUE(has(probed(FABRIC_NVML_DIR), "ELIBACC"));
 }
+
+// -- libibverbs
+
+std::string by_verbs(const std::string& mood, const char* probe = VERBS_PROBE) {
+  return output_of("FAKE_VERBS='" + mood + "' '" + probe + "'");
+}
+
+// The netdev and the file `rate` of a function below a RoCE LAG have the speed of one link.
+TEST(VerbsLibrary, HasTheBandwidthOfAllLinksIfItIsNewEnough) {
+  const std::string others = "firmware 40.48.0302\ngids\nport 1 4 5 4096 Ethernet\n", lag = by_verbs("lag");
+  EXPECT_EQ(lag, others + "speed 1 8000\n");
+  const auto device = verbs::parse_device(lag);
+  ASSERT_TRUE(device);
+  EXPECT_EQ(device->ports.at(1).rate, 100e9);
+  for (const char* mood : {"down", "old-kernel", "no-driver"}) EXPECT_EQ(by_verbs(mood), others) << mood;
+  EXPECT_EQ(by_verbs("lag", OLD_VERBS_PROBE), others) << "an older libibverbs";
+}
+
+// -- NVIDIA's library: what it adds
 
 TEST(Nvml, FillsWhatFilesDidNotTell) {
   Topology topology;

@@ -122,9 +122,12 @@ AttrWriter diagnosis() {
 
 TEST(Diagnose, TakesTheNumbersByTheirNames) {
   const std::map<std::string, uint64_t> expected{{"cq_overrun", 3}, {"handled_pkt_steering_fail", uint64_t{1} << 40}};
-  EXPECT_EQ(parse_diagnosis(diagnosis().data()), expected);
   const Bytes whole = diagnosis().data();
-  for (size_t size = 0; size < whole.size(); ++size) (void)parse_diagnosis(View8(whole).first(size));
+  for (size_t size = 0; size < whole.size(); ++size) {
+    Diagnosis cut;
+    add_diagnosis(View8(whole).first(size), cut);
+    for (const auto& [name, number] : cut.numbers) EXPECT_EQ(number, expected.at(name)) << size;
+  }
   Dump kernel;
   kernel.replies = {{kDevlink, whole}};
   const auto found = read_diagnosis(kernel, kDevlink, kPci, "vnic");
@@ -135,6 +138,29 @@ TEST(Diagnose, TakesTheNumbersByTheirNames) {
   EXPECT_EQ(text_of(asked, DEVLINK_ATTR_DEV_NAME), kPci.device);
   kernel.failure = EPERM;
   EXPECT_EQ(read_diagnosis(kernel, kDevlink, kPci, "vnic").error().code, EPERM);
+}
+
+// devlink_fmsg_snd() begins the next message with the item that did not fit; the type of a value whose data did not fit
+// is in both.
+TEST(Diagnose, ANameAndItsNumberMayBeInTwoMessages) {
+  const Bytes whole = diagnosis().data();
+  const auto items = parse_nested(parse_attributes(whole, sizeof(genlmsghdr)), DEVLINK_ATTR_FMSG);
+  const auto message_with = [&](size_t from, size_t end) {
+    AttrWriter list, out;
+    for (size_t at = from; at < end; ++at) list.bytes(items[at].type, items[at].value);
+    out.header(genlmsghdr{}).bytes(DEVLINK_ATTR_FMSG, list.data());
+    return Message{kDevlink, out.data()};
+  };
+  ASSERT_GT(items.size(), 15u);
+  for (size_t at = 1; at < items.size(); ++at) {
+    const bool is_within_value = items[at - 1].type == DEVLINK_ATTR_FMSG_OBJ_VALUE_TYPE;
+    Dump kernel;
+    kernel.replies = {message_with(0, at), message_with(is_within_value ? at - 1 : at, items.size())};
+    const auto found = read_diagnosis(kernel, kDevlink, kPci, "vnic");
+    ASSERT_TRUE(found.ok()) << found.error().text();
+    EXPECT_EQ(found->size(), 2u) << at;
+    EXPECT_EQ(found->at("handled_pkt_steering_fail"), uint64_t{1} << 40) << at;
+  }
 }
 
 TEST(HealthReporters, AsksForOneInstanceAndTakesItsOwn) {
@@ -164,6 +190,9 @@ TEST(Handles, AreTheFunctionAndTheDevicesOfItsNetdev) {
   EXPECT_EQ(handles_of(*root, "0000:17:00.0"), (std::vector<Handle>{kPci, {"auxiliary", "mlx5_core.eth.0"}}));
   EXPECT_EQ(handles_of(*root, "0000:99:00.0"), (std::vector<Handle>{{"pci", "0000:99:00.0"}}));
   EXPECT_TRUE(handles_of(*root, "").empty());
+  tree.folder("sys/bus/auxiliary/devices/mlx5_core.sf.4/mlx5_core.eth.2");
+  EXPECT_EQ(handles_of(tree.root(), "mlx5_core.sf.4"),
+            (std::vector<Handle>{{"auxiliary", "mlx5_core.sf.4"}, {"auxiliary", "mlx5_core.eth.2"}}));
 }
 
 TEST(Resolve, SaysWhatThisKernelHas) {

@@ -9,6 +9,7 @@
 #include "kernel/netlink/ethtool_ioctl.h"
 #include "kernel/rdma/nldev.h"
 #include "kernel/telemetry.h"
+#include "metrics/counters.h"
 #include "metrics/telemetry_metrics.h"
 #include "nic/counter_catalogue.h"
 #include "nic/counter_row.h"
@@ -18,6 +19,7 @@
 #include "support/corpus.h"
 #include "support/counters.h"
 #include "support/manuals.h"
+#include "support/series.h"
 #include "support/sim_nic_bed.h"
 #include "support/sim_rdma.h"
 #include "support/test.h"
@@ -587,21 +589,44 @@ TEST_F(OptionalCounters, StatusTellsOptionalOnesFromTheOthers) {
   EXPECT_TRUE(nldev::parse_counter_status({}).empty());
 }
 
-// mlx5 of Linux 6.15: its traffic counters are switched on by the policy, and then published by direction.
-TEST_F(OptionalCounters, TrafficCountersAreSwitchedOnAndHaveMetrics) {
+// mlx5 of Linux 6.15: its traffic counters are switched on by the policy, and then read and published by direction, by
+// a reader that began before.
+TEST_F(OptionalCounters, TrafficCountersAreSwitchedOnReadAndPublished) {
   const std::set<std::string> all{"rdma_rx_bytes", "rdma_rx_packets", "rdma_tx_bytes", "rdma_tx_packets"};
   for (const std::string& name : all) port().optional[name] = false;
+  const CounterAccess access{bed.kernel.root, rdma};
+  PortReader reader(access, bed.port);
+  Port reading = bed.port;
+  const auto published = [&] {
+    apply(reader.read(), reading);
+    auto series = test::series_of([&](FamilySet& set) { add_counters(set, reading); });
+    std::erase_if(series, [](const auto& one) { return !one.first.starts_with("fabric_rdma_optional_"); });
+    return series;
+  };
+  const std::string at = ",device=" + bed.port.rdma + ",port=1,direction=";
+  EXPECT_EQ(published(), test::Series{}) << "off: absent, not zero";
   const auto change = of(bed.apply(want(all)), "optional_counters");
   EXPECT_EQ(change.outcome, Outcome::applied) << change.detail;
-  Port reading = bed.port;
-  for (const std::string& name : all) reading.counters.hw.push_back({name, 7});
-  test::resolve(reading);
-  for (const Counter& counter : reading.counters.hw) {
-    const std::string_view name = counter.name;
-    ASSERT_NE(counter.row, nullptr) << name;
-    EXPECT_EQ(counter.row->metric, name.ends_with("bytes") ? &metrics::kOptionalBytes : &metrics::kOptionalPackets);
-    EXPECT_EQ(counter.row->label.value, name.substr(5, 2)) << name;
+  port().optional_counts["rdma_rx_bytes"] = uint64_t{1} << 40;
+  port().optional_counts["rdma_tx_packets"] = 12;
+  EXPECT_EQ(published(), (test::Series{{"fabric_rdma_optional_bytes_total" + at + "rx", 0x1p40},
+                                       {"fabric_rdma_optional_bytes_total" + at + "tx", 0},
+                                       {"fabric_rdma_optional_packets_total" + at + "rx", 0},
+                                       {"fabric_rdma_optional_packets_total" + at + "tx", 12}}));
+  EXPECT_EQ(of(bed.apply(want({"rdma_rx_bytes"})), "optional_counters").outcome, Outcome::applied);
+  EXPECT_EQ(published(), (test::Series{{"fabric_rdma_optional_bytes_total" + at + "rx", 0x1p40}})) << "it went on";
+}
+
+// The kernel stops at the first counter that the driver refuses.
+TEST_F(OptionalCounters, ThoseBeforeTheRefusedOneAreOn) {
+  port().optional_refused = {{"cc_tx_cnp_pkts", EOPNOTSUPP}};
+  for (const char* from : {"cc_rx_cnp_pkts", "cc_rx_ce_pkts,cc_rx_cnp_pkts"}) {
+    const auto change = of(bed.apply(want({"*"})), "optional_counters");
+    EXPECT_EQ(change.outcome, Outcome::refused) << change.detail;
+    EXPECT_EQ(change.code, EOPNOTSUPP);
+    EXPECT_EQ(change.from, from);
   }
+  EXPECT_EQ(of(bed.apply(want({"cc_rx_ce_pkts", "cc_rx_cnp_pkts"})), "optional_counters").outcome, Outcome::in_sync);
 }
 
 TEST_F(OptionalCounters, ExactlyTheWantedOnesAreOn) {
@@ -640,6 +665,8 @@ TEST_F(OptionalCounters, ReasonsWhyThereAreNone) {
   EXPECT_EQ(detail(), "the driver has no optional counters");
   port().statistics_errno = EINVAL;
   EXPECT_NE(detail().find("older than 5.16"), std::string::npos) << detail();
+  port().statistics_errno = EMSGSIZE;  // they do not fit into one reply
+  EXPECT_NE(detail().find("EMSGSIZE"), std::string::npos) << detail();
   rdma->devices[7].name = "renamed";
   EXPECT_NE(detail().find("no device sim"), std::string::npos) << detail();
   bed.kernel.rdma = nullptr;

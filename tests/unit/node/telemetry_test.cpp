@@ -245,6 +245,16 @@ TEST(Resources, AnythingElseIsNone) {
   EXPECT_TRUE(nldev::parse_resources(out.data()).empty()) << "a count of half its size";
 }
 
+// fill_res_info() of Linux 7.3 has the limit in an int.
+TEST_F(Reading, ALimitThatDoesNotFitIsNone) {
+  auto& limits = rdma.devices[4].limits;
+  limits = {
+      {"cq", INT32_MAX}, {"mr", static_cast<uint64_t>(int64_t{-1})}, {"qp", static_cast<uint64_t>(int64_t{INT32_MIN})}};
+  (void)reader().read(port);
+  EXPECT_EQ(port.resources,
+            (std::vector<ResourceCount>{{"cq", "", 3, INT32_MAX}, {"mr", "", 200}, {"pd", "", 2}, {"qp", "", 17}}));
+}
+
 using test::Series;
 const std::string kAt = ",device=mlx5_0,port=1";
 

@@ -100,17 +100,36 @@ TEST(VnicFile, WhatIsMalformedIsNamed) {
   EXPECT_EQ(fault(R"("read":5,"interval":60,"functions":{"0000:17:00.0":{"of a newer kernel":2}})"), "");
 }
 
-TEST(VnicFunctions, AreThoseThatTheRulesJudge) {
+TEST(VnicFunctions, AreThoseWhoseQueuesTheRulesJudge) {
   Port port;
   port.netdev = "eth0";
   port.pci = kFunction;
-  Port function = port, software = port, member = port;
+  Port function = port, sub = port, representor = port, software = port, member = port;
   function.pci = "0000:17:00.2";
   test::make_virtual(function);
+  sub.role = PortRole::subfunction;
+  sub.owner = "mlx5_core.sf.4";
+  representor.pci = "0000:19:00.0";
+  representor.role = PortRole::representor;
   software.pci.clear();
   member.pci = "0000:18:00.0";
   test::make_member(member);
-  EXPECT_EQ(agentd::functions_of({port, function, software, member, port}), std::vector<std::string>{kFunction});
+  EXPECT_EQ(agentd::functions_of({port, function, sub, representor, software, member, port}),
+            (std::vector<std::string>{kFunction, "0000:17:00.2", "mlx5_core.sf.4"}));
+}
+
+TEST(VnicCounters, AreThoseOfTheSubfunctionItself) {
+  Port sub;
+  sub.pci = kFunction;
+  sub.role = PortRole::subfunction;
+  sub.owner = "mlx5_core.sf.4";
+  sub.reporters = {{.name = "vnic"}};
+  state::Vnic vnic{.functions = {{kFunction, {{"cq_overrun", 9}}}}};
+  state::add_vnic(sub, vnic);
+  EXPECT_EQ(sub.reporters[0].diagnosis, Counters{}) << "its function counts other queues";
+  vnic.functions[sub.owner] = {{"cq_overrun", 2}};
+  state::add_vnic(sub, vnic);
+  EXPECT_EQ(sub.reporters[0].diagnosis, (Counters{{"cq_overrun", 2}}));
 }
 
 // Published once anything `holds` of it.

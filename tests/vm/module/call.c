@@ -16,7 +16,7 @@ const char * const fab_op_names[FAB_OPS + 1] = {
 	[FAB_GETETS] = "getets", [FAB_GETPFC] = "getpfc", [FAB_GETBUFFER] = "getbuffer", [FAB_GETDCBX] = "getdcbx",
 	[FAB_GETMAXRATE] = "getmaxrate", [FAB_GETTRUST] = "gettrust", [FAB_GETPAUSE] = "getpause",
 	[FAB_GETRING] = "getring", [FAB_GETFEC] = "getfec", [FAB_GETSTATS] = "getstats", [FAB_GETEEPROM] = "geteeprom",
-	[FAB_GETCHANNELS] = "getchannels", [FAB_GETCC] = "getcc", [FAB_GETTCLASS] = "gettclass",
+	[FAB_GETCHANNELS] = "getchannels", [FAB_GETCC] = "getcc", [FAB_GETTCLASS] = "gettclass", [FAB_GETVNIC] = "getvnic",
 	[FAB_ANY] = "any",
 };
 

@@ -68,14 +68,22 @@ static int fab_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (!nic || nic->removed || strcmp(pdev->driver->name, nic->pers->driver))
 		return -ENODEV;
 	err = pcim_enable_device(pdev);
+	if (!err)
+		err = fab_devlink_add(nic);
 	if (err)
 		return err;
-	return fab_netdev_create(nic);
+	err = fab_netdev_create(nic);
+	if (err)
+		fab_devlink_remove(nic);
+	return err;
 }
 
 static void fab_remove(struct pci_dev *pdev)
 {
-	fab_netdev_destroy(fab_nic_of(pdev));
+	struct fab_nic *nic = fab_nic_of(pdev);
+
+	fab_netdev_destroy(nic);
+	fab_devlink_remove(nic);
 }
 
 #define FAB_DRIVER(_name, _vendor, _device)								\

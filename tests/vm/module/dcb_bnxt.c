@@ -149,7 +149,7 @@ static int bnxt_classify(struct fab_nic *nic, int dscp, int pcp)
 #define BNXT_PERSONALITY(_name, _attach)								\
 	.name = _name, .attach = _attach, .driver = "bnxt_en", .fw_version = "229.0.145.0/pkg 229.1.123.0",	\
 	.vendor = 0x14e4, .device = 0x1760, .dcbnl = &fab_dcb_basic, .ring_max = 8191, .ring_default = 511,	\
-	.ring_multiple = 1, .reopens = true, .stats = fab_bnxt_stats,					\
+	.ring_multiple = 1, .reopens = true, .reasons = FAB_OWN_CABLE, .stats = fab_bnxt_stats,		\
 	.fw_reset = bnxt_fw_reset, .driver_init = bnxt_driver_init,					\
 	.getets = bnxt_getets, .setets = bnxt_setets, .getpfc = bnxt_getpfc, .setpfc = bnxt_setpfc,	\
 	.setapp = bnxt_setapp, .delapp = bnxt_delapp, .setdcbx = bnxt_setdcbx, .setpause = bnxt_setpause,	\

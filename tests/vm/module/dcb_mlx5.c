@@ -263,6 +263,7 @@ static int mlx5_classify(struct fab_nic *nic, int dscp, int pcp)
 	.name = _name, .attach = _attach, .setmaxrate = _setmaxrate,					\
 	.driver = "mlx5_core", .fw_version = "28.39.1002 (MT_0000000838)", .vendor = 0x15b3, .device = 0x1021,	\
 	.dcbnl = &fab_dcb_buffers, .ring_max = 8192, .ring_default = 1024, .pfc_watchdog = 8000, .optional_counters = true,	\
+	.vnic = true, .reasons = FAB_BOTH_ENDS,								\
 	.stats = fab_mlx5_stats, .fw_reset = mlx5_fw_reset, .driver_init = mlx5_driver_init, .registered = mlx5_registered,	\
 	.getets = mlx5_getets, .setets = mlx5_setets, .getpfc = fab_plain_getpfc, .setpfc = mlx5_setpfc,	\
 	.setapp = mlx5_setapp, .delapp = mlx5_delapp, .setdcbx = mlx5_setdcbx, .setbuffer = mlx5_setbuffer,	\

@@ -42,6 +42,18 @@ struct fab_set_stat {
 	s64 value;
 };
 
+/* name has room for 40 characters */
+static int fab_parse_set(char *text, char *name, struct fab_set_stat *set)
+{
+	char value[24];
+
+	if (sscanf(text, "%39s %23s", name, value) != 2)
+		return -EINVAL;
+	set->name = name;
+	set->add = value[0] == '+';
+	return kstrtos64(value + set->add, 0, &set->value);
+}
+
 static int fab_visit_set(void *arg, const char *name, atomic64_t *value)
 {
 	struct fab_set_stat *set = arg;
@@ -58,13 +70,9 @@ static int fab_visit_set(void *arg, const char *name, atomic64_t *value)
 static int stat_store(struct fab_nic *nic, char *text)
 {
 	struct fab_set_stat set;
-	char name[ETH_GSTRING_LEN + 8], value[24];
+	char name[40];
 
-	if (sscanf(text, "%39s %23s", name, value) != 2)
-		return -EINVAL;
-	set.name = name;
-	set.add = value[0] == '+';
-	if (kstrtos64(value + set.add, 0, &set.value))
+	if (fab_parse_set(text, name, &set))
 		return -EINVAL;
 	return fab_stats_walk(nic, false, fab_visit_set, &set) ? 0 : -ENOENT;
 }
@@ -81,6 +89,29 @@ static int stat_show(struct seq_file *m, void *v)
 	return 0;
 }
 FAB_CONTROL(stat);
+
+/* vnic: the same of the counters of mlx5's health reporter, and "fw_fatal 0|1" */
+static int vnic_store(struct fab_nic *nic, char *text)
+{
+	struct fab_set_stat set;
+	char name[40];
+
+	if (fab_parse_set(text, name, &set))
+		return -EINVAL;
+	return fab_vnic_set(nic, name, set.add, set.value);
+}
+
+static int vnic_show(struct seq_file *m, void *v)
+{
+	const char *name;
+	unsigned int i;
+	s64 value;
+
+	for (i = 0; (name = fab_vnic_at(m->private, i, &value)); i++)
+		seq_printf(m, "%s %lld\n", name, value);
+	return 0;
+}
+FAB_CONTROL(vnic);
 
 /* calls: how often each operation was called; any write resets */
 static int calls_store(struct fab_nic *nic, char *text)
@@ -379,7 +410,7 @@ static const struct {
 	const char *name;
 	const struct file_operations *fops;
 } fab_controls[] = {
-	{ "stat", &stat_fops }, { "calls", &calls_fops }, { "log", &log_fops }, { "fail", &fail_fops },
+	{ "stat", &stat_fops }, { "vnic", &vnic_fops }, { "calls", &calls_fops }, { "log", &log_fops }, { "fail", &fail_fops },
 	{ "carrier", &carrier_fops }, { "reload", &reload_fops }, { "remove", &remove_fops }, { "wipe", &wipe_fops },
 	{ "personality", &personality_fops }, { "peer", &peer_fops }, { "delay_ms", &delay_ms_fops }, { "eeprom", &eeprom_fops },
 };

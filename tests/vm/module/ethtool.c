@@ -172,13 +172,22 @@ static int fab_set_link_ksettings(struct net_device *nd, const struct ethtool_li
 	return fab_end(&call, 0);
 }
 
-/* Why there is no link: this end's cable is out, or the other end is dark. */
+/*
+ * Why there is no link: this end's cable is out, or the other end is dark.  mlx5e_get_link_ext_state(); bnxt_get_link_ext_state() of
+ * Linux 7.0, whose firmware knows nothing of the other end without a signal from there; the others have no such operation.
+ */
 static int fab_get_link_ext_state(struct net_device *nd, struct ethtool_link_ext_state_info *info)
 {
+	enum fab_reasons reasons = fab_nic(nd)->pers->reasons;
+
+	if (reasons == FAB_NO_REASON)
+		return -EOPNOTSUPP;
 	if (netif_carrier_ok(nd))
 		return -ENODATA;
 	if (!fab_nic(nd)->want_carrier) {
 		info->link_ext_state = ETHTOOL_LINK_EXT_STATE_NO_CABLE;
+	} else if (reasons == FAB_OWN_CABLE) {
+		return -ENODATA;
 	} else {
 		info->link_ext_state = ETHTOOL_LINK_EXT_STATE_AUTONEG;
 		info->autoneg = ETHTOOL_LINK_EXT_SUBSTATE_AN_NO_PARTNER_DETECTED;

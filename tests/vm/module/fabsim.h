@@ -32,6 +32,8 @@
 #define FAB_CC_FILES 38 /* and OFED's eight enable files of each side */
 #define FAB_TCLASS_RULES 8
 #define FAB_EEPROM_PAGES 49 /* lower half, then upper pages 0x00 .. 0x2f */
+#define FAB_VNIC_COUNTERS 10
+#define FAB_REPORTERS 3
 
 /* Every operation that is counted; those before FAB_FIRST_GET change something and are logged, too. */
 enum fab_op {
@@ -69,6 +71,7 @@ enum fab_op {
   FAB_GETEEPROM,
   FAB_GETCC,
   FAB_GETTCLASS,
+  FAB_GETVNIC,
   FAB_OPS,
   FAB_ANY = FAB_OPS, /* in a fault rule: any operation that changes something */
 };
@@ -130,6 +133,8 @@ struct fab_stat {
 };
 
 struct fab_nic;
+struct devlink;
+struct devlink_health_reporter;
 
 /* OFED's traffic class of the queue pairs to which "match", as it was written, applies. */
 struct fab_tclass_rule {
@@ -143,6 +148,9 @@ struct fab_cc_file {
   int index;
   struct kobj_attribute attr;
 };
+
+/* What a driver says of a link that is down: nothing, that its own cable is out, also that the other end is dark. */
+enum fab_reasons { FAB_NO_REASON, FAB_OWN_CABLE, FAB_BOTH_ENDS };
 
 /* Everything in which one vendor's driver differs from another's. */
 struct fab_personality {
@@ -159,6 +167,8 @@ struct fab_personality {
   bool hides_pause;             /* global pause reads as off while PFC is on */
   bool reopens;                 /* rings and channels: NIC is closed and opened, link goes down */
   bool optional_counters;       /* its RDMA device has some that can be turned on */
+  bool vnic;                    /* it has a devlink instance, with the health reporter vnic */
+  enum fab_reasons reasons;     /* get_link_ext_state() */
   bool tclass;                  /* its RDMA device has tc/1/traffic_class */
   const struct fab_stat* stats; /* ends with an entry without a name */
 
@@ -228,6 +238,12 @@ struct fab_nic {
   struct dentry* cc_dir;
   struct kobject* ecn_dir[5];
   struct fab_cc_file cc_file[FAB_CC_FILES];
+
+  /* devlink; NULL: the driver has none, or is away */
+  struct devlink* devlink;
+  struct devlink_health_reporter* reporters[FAB_REPORTERS];
+  atomic64_t vnic[FAB_VNIC_COUNTERS];
+  bool fw_dead;
 
   /* link */
   bool want_carrier;
@@ -302,6 +318,12 @@ void fab_bnxt_attach(struct fab_nic* nic);
 void fab_bnxt_oot_attach(struct fab_nic* nic);
 void fab_bnxt_oot_exit(void);
 void fab_cc_detach(struct fab_nic* nic);
+
+/* devlink.c */
+int fab_devlink_add(struct fab_nic* nic);
+void fab_devlink_remove(struct fab_nic* nic);
+int fab_vnic_set(struct fab_nic* nic, const char* name, bool add, s64 value);
+const char* fab_vnic_at(struct fab_nic* nic, unsigned int i, s64* value);
 
 /* rdma.c, for fabsim_ib */
 bool fabsim_has_tclass(int index);

@@ -157,7 +157,7 @@ static int full_classify(struct fab_nic *nic, int dscp, int pcp)
 
 const struct fab_personality fab_full = {
 	.name = "full", .driver = "fabsim", .fw_version = "1.0", .vendor = 0x1055, .device = 0x9660,
-	.dcbnl = &fab_dcb_all, .ring_max = 8192, .ring_default = 1024,
+	.dcbnl = &fab_dcb_all, .ring_max = 8192, .ring_default = 1024, .reasons = FAB_BOTH_ENDS,
 	.stats = fab_mlx5_stats,
 	.fw_reset = fab_common_reset, .driver_init = fab_plain_init,
 	.getets = fab_plain_getets, .setets = full_setets, .getpfc = fab_plain_getpfc, .setpfc = full_setpfc,

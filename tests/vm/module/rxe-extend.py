@@ -21,7 +21,8 @@ HARDWARE = (
     "roce_slow_restart roce_slow_restart_cnps roce_slow_restart_trans rp_cnp_ignored rp_cnp_handled "
     "np_ecn_marked_roce_packets np_cnp_sent rx_icrc_encapsulated").split()
 # op_cnts: the kernel leaves them out of sysfs, and of netlink until they are on (since 5.16)
-OPTIONAL = "cc_rx_ce_pkts cc_rx_cnp_pkts cc_tx_cnp_pkts".split()
+OPTIONAL = ("cc_rx_ce_pkts cc_rx_cnp_pkts cc_tx_cnp_pkts "
+            "rdma_tx_packets rdma_tx_bytes rdma_rx_packets rdma_rx_bytes").split()  # rdma_*: Linux 6.15
 # names in ports/1/counters: drivers/infiniband/core/sysfs.c
 PORT = (
     "symbol_error link_error_recovery link_downed port_rcv_errors port_xmit_discards port_xmit_wait port_xmit_data "

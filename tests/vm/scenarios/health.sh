@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # only with --all
-# run: --timeout 1500
+# run: --timeout 2100
 # Faults injected by name and by netem: the exporter names the check, the culprit and the metric within two of its readings (ten
 # seconds each), and takes it back when it is over. Its memory outlives a restart. The limits are the defaults; windows and
 # waiting times are shorter, so that the scenario is.
@@ -16,6 +16,7 @@ health=('[rules]' 'boot_grace = "0s"' 'reload_grace = "0s"' 'link-flap = { windo
   "link-errors = { bit_errors = $counted, bit_errors_slow = $counted, link_recoveries_slow = $counted }"
   "pre-fec-ber = { pre_fec_ber = $counted, module_from_nic = $lasting }" "loss = { out_of_sequence = $counted, ack_timeouts = $counted }"
   "discards = { lossless_discards = $counted, port_discards = $counted }" "pcie-errors = { pcie_errors = $counted }"
+  "device-health = { queue_faults = $counted }"
   "unprotected-traffic = { unprotected_sent = $counted, unprotected_received = $counted }" "cnp-ignored = $counted" "requests = $counted"
   "pause-storm = { tx_pause = $paused }" "pause-held = $paused" "optics = $lasting" "module-temperature = $lasting"
   'roce-unprotected = { much_traffic = 1e6 }') # bytes: the emulated wire is slow
@@ -136,6 +137,30 @@ eq "CNPs ignored: the metric" $(($(value 0 fabric_rdma_cnp_ignored_total) - a)) 
 culprit "CNPs ignored" 0 host ecn-off
 over "CNPs ignored"
 
+# Optional counters are on the page while they are on. (The policy leaves them alone.)
+optional_bytes() { value 0 fabric_rdma_optional_bytes_total 'direction="rx"'; }
+sim 0 rdma_rx_bytes 5000
+check "optional counters: none while they are off" eval 'scrape && ! grep -q "^fabric_rdma_optional_" $PAGE'
+check "optional counters: switched on" rdma statistic set link "$(port 0)" optional-counters rdma_rx_bytes
+check "optional counters: the metric" eval 'wait_until 20 eval "[[ \$(optional_bytes) = 5000 ]]"'
+check "optional counters: switched off" rdma statistic unset link "$(port 0)" optional-counters
+check "optional counters: none any more" eval 'wait_until 20 eval "scrape && ! grep -q ^fabric_rdma_optional_ $PAGE"'
+
+# Faults of queues, which agentd reads once a minute, and the exporter the state of the firmware as often.
+HEARD=80
+a=$(value 0 fabric_device_queue_faults_total)
+fabsim 0 vnic "cq_overrun +3"
+fabsim 0 vnic "nic_receive_steering_discard +1000"
+told "completion queues overrun" device-health 0 1
+eq "completion queues overrun: the metric" $(($(value 0 fabric_device_queue_faults_total) - a)) 3
+over "completion queues overrun"
+fabsim 0 vnic "fw_fatal 1"
+told "the firmware died" device-health 0 2
+no_counts() { scrape && ! grep -F 'fabric_device_queue_faults_total{' $PAGE | grep -qF "device=\"$(rdmadev 0)\""; }
+check "the firmware died: its zeros are no counts" wait_until 80 no_counts
+fabsim 0 vnic "fw_fatal 0"
+over "the firmware died"
+
 # The module: agentd publishes what it reads, every ten seconds.
 HEARD=50
 fabsim 0 eeprom "11 be 04"
@@ -170,9 +195,15 @@ told "cable pulled" port-state 0 2
 eq "cable pulled: the metric" "$(value 0 fabric_port_carrier)" 0
 culprit "cable pulled" 0 cable bad-module
 check "cable pulled: no card is said to be missing" eval "! grep -E '^fabric_check_status.check=.pairing.*} [12]\$' $PAGE"
-check "cable pulled: the far end says so" eval "wait_until 20 blamed 1 peer no-partner || { show; false; }"
 fabsim 0 carrier 1
 over "cable pulled"
+fabsim 1 carrier 0
+told "cable pulled at the other end" port-state 1 2
+culprit "cable pulled at the other end" 1 cable bad-module
+check "cable pulled at the other end: this end says so" eval "wait_until 20 blamed 0 peer no-partner || { show; false; }"
+fabsim 1 carrier 1
+over "cable pulled at the other end"
+sleep 40 # these two have left the window of link-flap
 for _ in 1 2 3; do
   fabsim 0 carrier 0
   sleep 0.5
