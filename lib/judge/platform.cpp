@@ -545,6 +545,27 @@ std::optional<Finding> address_translation_finding(const Node& node) {
               "Write iommu.passthrough=0 on the kernel command line, or install Linux 6.11 or later, and reboot."});
 }
 
+// A NIC with a link below 100 Gb/s keeps up with an IOMMU that translates: it moves fewer pages in a second than the
+// IOTLB looks up (ours). False for a rate that is not known.
+bool is_slow(const Node& node, const InUse& device) {
+  constexpr double kSlow = 100e9 / 8;  // bytes per second
+  bool has_rate = false;
+  for (const Port& port : node.ports) {
+    if (port.pci != device.device->pci || !port.rate) continue;
+    if (*port.rate >= kSlow) return false;
+    has_rate = true;
+  }
+  return device.nic && has_rate;
+}
+
+// Devices whose jobs lose nothing when the IOMMU translates: slow NICs, and GeForce GPUs, which no NIC reaches. The NIC
+// of another GPU reads and writes its memory through the IOMMU, however slow its link is.
+bool keeps_up(const Node& node, const InUse& device) {
+  const auto is_reached = [](const Gpu& gpu) { return !is_geforce(gpu); };
+  if (std::ranges::any_of(node.topology.gpus, is_reached)) return false;
+  return !device.nic || is_slow(node, device);
+}
+
 // In a guest the host decides, and nothing is reported.
 std::optional<Finding> ask_iommu(const View& view) {
   const Node& node = view.now;
@@ -555,12 +576,14 @@ std::optional<Finding> ask_iommu(const View& view) {
   if (!has_nic) devices = gpus_without_nic(node);
   if (auto finding = address_translation_finding(node)) return finding;
   std::map<std::string, std::vector<std::string>> by_mode;
-  bool translates = false;
+  bool translates = false, is_felt = false;
   for (const InUse& each : devices) {
     const std::string type = group_type_of(node, each.device->pci);
     if (!kModes.contains(type)) continue;
     by_mode[kModes.at(type)].push_back(each.name);
-    translates = translates || type != kPassThrough;
+    if (type == kPassThrough) continue;
+    translates = true;
+    is_felt = is_felt || !has_nic || !keeps_up(node, each);
   }
   std::string observed;
   for (const auto& [mode, names] : by_mode) append_item(observed, mode + ": " + joined(names), "; ");
@@ -568,6 +591,8 @@ std::optional<Finding> ask_iommu(const View& view) {
   if (translates && !gpus.empty() &&
       std::ranges::all_of(gpus, [&](const Gpu& gpu) { return is_given_away(node, gpu.pci); }))
     return good(kHostSubject, observed + " (no job runs here: virtual machines have all GPUs)", "any mode");
+  if (translates && !is_felt)
+    return good(kHostSubject, observed + " (links below 100 Gb/s, and no GPU that NICs reach)", "any mode");
   if (translates) {
     observed += command_line_text(platform);
     return bad(Status::warning, kHostSubject, observed, "pass-through (iommu=pt) or off",
@@ -593,7 +618,9 @@ constexpr Rule kIommu{
         "is too small for the working set, and peer-to-peer traffic redirected by ACS is translated as well. Two or "
         "more GPUs are checked without an RDMA NIC, too: their peer-to-peer transfers are slow or hang. On GPUs with "
         "NVLink-C2C (GH200, GB200) pass-through needs Linux 6.11: before, CUDA does not work with it. Not checked in "
-        "virtual machines, nor on a host whose GPUs are all passed to them.",
+        "virtual machines, nor on a host whose GPUs are all passed to them, nor if all NICs have links below 100 Gb/s "
+        "and "
+        "no GPU takes part (none, or GeForce).",
     .inspect =
         "cat /proc/cmdline; cat /sys/kernel/iommu_groups/*/type (DMA strict, DMA-FQ lazy, identity pass-through)",
     .fix =

@@ -495,11 +495,15 @@ Finding port_state_finding(const View& view, const Port& port) {
                    ", and that of all equal ports " + std::string(to_text(*layer)) +
                    ": it gets no link with their switches.",
                fix_of_link_layer(port.pci, *layer));
-  if (is_audit_only(port))
+  if (is_audit_only(port)) {
+    const std::string set_up =
+        is_switched_off(port) || !port.carrier ? "ip link set " + port.netdev + " up. " : std::string();
     return bad(Status::critical, port.id(), observed, expected,
                "The port has no link. A DPU owns it: the Arm cores there have its cable, its module and its settings.",
-               "ip link set " + port.netdev +
-                   " up. On the Arm cores of the DPU: ip link show; ethtool p0; ethtool -m p0; devlink port show");
+               set_up +
+                   "On the Arm cores of the DPU: ip link show (the representor of this port, pf0hpf, and its bridge); "
+                   "ethtool p0; ethtool -m p0; devlink port show");
+  }
   const Advice advice = advice_for(port, lids);
   // By its position the port may be unused, though something is plugged into it.
   const bool may_be_unused =
@@ -557,6 +561,21 @@ std::optional<Finding> left_out_finding(const Node& node, const Port& port) {
               "/proc/net/bonding/" +
               port.bond + ". Then put the switch port of " + port.netdev +
               " in the port channel of the other members, with LACP."});
+}
+
+// A bond that is up, and would not notice a link that is lost. The kernel's default of miimon is 0, and only the mode
+// 802.3ad sets another one. nullopt: it watches its links, or that is not known.
+std::optional<Finding> unwatched_bond_finding(const Port& port) {
+  if (!port.bonding || !port.bonding->is_unwatched) return std::nullopt;
+  return bad(Status::warning, port.id(),
+             link_state_text(port) + "; " + port.bond + " (" + port.bonding->mode + ") has miimon 0 and arp_interval 0",
+             "a bond that monitors its links",
+             port.bond +
+                 " does not notice that a member has lost its link: it goes on sending there, and that traffic is "
+                 "lost; in the mode active-backup it does not fail over.",
+             "ip link set " + port.bond +
+                 " type bond miimon 100. Then write it where the bond is configured: mii-monitor-interval: 100 "
+                 "(netplan), MIIMonitorSec=100ms (systemd-networkd), miimon=100 (NetworkManager, ifcfg)");
 }
 
 // Commands that give a virtual function its link, on the host that has its physical function.
@@ -1079,6 +1098,8 @@ void ask_port_state(const View& view, Findings& findings) {
       Finding finding = port_state_finding(view, port);
       if (is_lost_plane(planes, port) && !view.named.contains(port.id()))
         finding = good(port.id(), finding.observed + " (see planes)", finding.expected);
+      if (auto unwatched = unwatched_bond_finding(port); unwatched && finding.status == Status::ok)
+        finding = std::move(*unwatched);
       findings.push_back(std::move(finding));
       continue;
     }
@@ -1267,7 +1288,8 @@ constexpr Rule kPortState{
         "no subnet manager configured the port; a LID in this state shows that one did so before the link was lost. "
         "ARMED means that the subnet manager has not finished. A port that is ACTIVE without a LID has no address. A "
         "bond stays ACTIVE with one link, so each member is reported separately, also one with a link that LACP has "
-        "left out of the bond. A virtual function has no cable: its "
+        "left out of the bond. A bond without link monitoring (miimon 0) is reported. A virtual function has no cable: "
+        "its "
         "link state policy and, on InfiniBand, its GUID decide; in a "
         "guest, an InfiniBand function that is Polling or in training waits for the link of its host. On a "
         "host, functions that are DOWN are listed, and reported if named or if they were up; a port that is off, while "

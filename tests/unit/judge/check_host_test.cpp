@@ -606,6 +606,23 @@ TEST(Check, AHostWhoseGpusAreAllPassedOnMayTranslate) {
   EXPECT_EQ(complaints_of(node.view(), {"iommu"}).size(), 1u) << "one GPU is the host's";
 }
 
+// A workstation: NICs reach no memory of a GeForce, and a link of 25 Gb/s is slower than the IOMMU.
+TEST(Check, ASlowNicWithoutAGpuThatItReachesMayBeTranslated) {
+  Healthy node;
+  for (auto& [group, type] : node.now.platform.iommu_groups) type = "DMA-FQ";
+  for (Port& port : node.now.ports) port.rate = 25e9 / 8;
+  EXPECT_EQ(complaints_of(node.view(), {"iommu"}).size(), 1u) << "NICs reach these GPUs";
+  for (Gpu& gpu : node.now.topology.gpus) gpu.model = "NVIDIA GeForce RTX 4090";
+  EXPECT_EQ(said(node.view(), {"iommu"}), "");
+  node.now.ports[0].rate = 100e9 / 8;
+  EXPECT_EQ(complaints_of(node.view(), {"iommu"}).size(), 1u) << "a fast link";
+  node.now.topology.gpus.clear();
+  node.now.ports[0].rate = 25e9 / 8;
+  EXPECT_EQ(said(node.view(), {"iommu"}), "");
+  node.now.ports[0].rate.reset();
+  EXPECT_EQ(complaints_of(node.view(), {"iommu"}).size(), 1u) << "a link of unknown speed";
+}
+
 // Workstations: without a NIC for them, GPUs reach each other over their root ports.
 TEST(Acs, BetweenGpusWithoutANic) {
   const std::vector<std::string> only{"acs"};

@@ -1555,6 +1555,49 @@ TEST(Check, AMemberOfABondWithASlowerLinkIsNamed) {
   EXPECT_FALSE(has(describe(complaints_of(node.view(), {"rate"})), second.id())) << "port-state reports it";
 }
 
+TEST(Check, ABondWithoutLinkMonitoringIsNamed) {
+  Healthy node;
+  Port& bond = node.now.ports[0];
+  test::make_bond(bond);
+  bond.bonding = BondSettings{"802.3ad", false};
+  EXPECT_EQ(port_states(node), "");
+  bond.bonding = BondSettings{"active-backup", true};
+  EXPECT_EQ(port_states(node),
+            "port-state mlx5_0/1 warning: ACTIVE, LinkUp; bond0 (active-backup) has miimon 0 and arp_interval 0\n");
+  test::down(node, 0, kPhysDisabled);
+  EXPECT_FALSE(has(port_states(node), "miimon")) << "the link comes first";
+}
+
+TEST(Check, ABondOfAnotherModeIsNoSlowCable) {
+  Healthy node;
+  for (size_t i = 0; i < node.now.ports.size(); ++i) {
+    test::make_bond(node.now.ports[i], "bond" + std::to_string(i));
+    node.now.ports[i].bonding = BondSettings{"802.3ad", false};
+  }
+  Port& odd = node.now.ports[1];
+  *odd.rate /= 2;
+  EXPECT_FALSE(has(complaints_of(node.view(), {"rate"}).at(0).remedy, "the mode"));
+  odd.bonding->mode = "active-backup";
+  const auto found = complaints_of(node.view(), {"rate"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_TRUE(has(found[0].meaning, "bond1 has the mode active-backup") && has(found[0].meaning, "802.3ad"))
+      << found[0].meaning;
+  EXPECT_TRUE(has(found[0].remedy, "Give bond1 the mode 802.3ad") && !has(found[0].remedy, "cable")) << found[0].remedy;
+}
+
+TEST(Check, ADpuOwnedPortWithoutALinkIsNotSetUpTwice) {
+  Healthy node;
+  Port& port = node.now.ports[0];
+  port.role = PortRole::dpu_owned;
+  test::down(node, 0, kPhysDisabled);
+  port.carrier = false;
+  const auto remedy = [&] { return complaints_of(node.view(), {"port-state"}).at(0).remedy; };
+  EXPECT_TRUE(has(remedy(), "Arm cores") && !has(remedy(), "ip link set")) << remedy();
+  port.link_status = LinkStatus{.up = false};
+  port.link_status->reason = kSwitchedOff;
+  EXPECT_TRUE(has(remedy(), "ip link set")) << remedy();
+}
+
 TEST(Check, DevicesWithoutReadablePortsAreNamed) {
   Healthy node;
   node.before.ports.clear();
