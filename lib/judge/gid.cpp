@@ -231,8 +231,42 @@ bool lacks_network(const View& view, const Port& port) {
   return with > without && !has_other_purpose(view, port);
 }
 
+// The GUID of an InfiniBand port: the second half of its first GID, which the subnet prefix precedes. Empty: unknown.
+std::string_view guid_of(const Port& port) {
+  constexpr size_t kHalf = 20, kWhole = 39;
+  for (const Gid& gid : port.gids)
+    if (gid.index == 0 && gid.netdev.empty() && gid.gid.size() == kWhole) {
+      const std::string_view guid = std::string_view(gid.gid).substr(kHalf);
+      return guid.find_first_not_of("0:") == std::string_view::npos ? std::string_view{} : guid;
+    }
+  return {};
+}
+
+// Two InfiniBand ports with one GUID: a firmware image was copied from one card to another with its GUIDs. nullopt: it
+// has one of its own.
+std::optional<Finding> shared_guid_finding(const Node& node, const Port& port) {
+  const auto is_physical = [](const Port& each) {
+    return each.role == PortRole::physical && each.link_layer == LinkLayer::infiniband && is_active(each);
+  };
+  const std::string_view guid = guid_of(port);
+  if (!is_physical(port) || guid.empty()) return std::nullopt;
+  const Port* other = find_where(node.ports, [&](const Port& each) {
+    return &each != &port && is_physical(each) && card_of(each.pci) != card_of(port.pci) && guid_of(each) == guid;
+  });
+  if (other == nullptr) return std::nullopt;
+  return bad(
+      Status::critical, port.id(), "GUID " + std::string(guid) + ", like " + other->id(), "a GUID of its own",
+      "Two cards have the same GUIDs: a firmware image was copied with them. A subnet manager takes the two "
+      "ports for one, so that their routes change or one gets none.",
+      {"Read the GUIDs of both cards: mstflint -d " + port.pci + " query; mstflint -d " + other->pci + " query. ",
+       {Work::ends_jobs,
+        "Write the GUIDs and MAC addresses of its label to the one that was copied to: mstflint "
+        "-d ADDRESS -guid GUID -mac MAC sg; then mlxfwreset -d ADDRESS reset"}});
+}
+
 // A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
 std::optional<Finding> ask_gid(const View& view, const Port& port) {
+  if (port.link_layer == LinkLayer::infiniband) return shared_guid_finding(view.now, port);
   if (!is_active(port) || !is_roce(port)) return std::nullopt;
   const std::string expected = "a RoCE v2 GID of a routable address";
   if (is_bare_uplink(port)) {
@@ -348,7 +382,9 @@ constexpr Rule kGid{
         "GENEVE), does not count. All network namespaces share the table of a port: if it is full, the address of "
         "another pod gets no GID. A "
         "container whose RDMA ports have neither a netdev nor a GID can use none of them; one that has the netdevs of "
-        "most equal NICs, and the device file alone of another, lacks a network.",
+        "most equal NICs, and the device file alone of another, lacks a network. Two InfiniBand cards with one GUID "
+        "are "
+        "reported.",
     .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
     .fix =
         "Configure an IPv4 address or a global IPv6 address on the netdev. Give a container a netdev of the NIC "

@@ -244,6 +244,11 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
         (place.empty() ? "Raise" : place + ": raise") + " the MTU of its physical function first, which limits it. ";
     then = "Then, when";
   }
+  if (is_container(view.now))
+    first +=
+        "Set it where the network of the pod is defined, for the pods to come (mtu of the SriovNetworkNodePolicy, or "
+        "of "
+        "the plugin macvlan or tuning in the NetworkAttachmentDefinition). ";
   Fix remedy{first,
              {Work::ends_jobs | Work::when_idle, then + " no job runs:\nip link set dev " + port.netdev + " mtu 9000"}};
   return bad(Status::warning, port.id(), observed, expected,

@@ -704,6 +704,16 @@ Finding function_state_finding(const View& view, const Port& port) {
   return bad(status, port.id(), observed, expected, std::move(meaning), std::move(remedy));
 }
 
+// NICs whose firmware did not start. They have neither a netdev nor an RDMA device, nor the ids of their model.
+void add_nics_in_recovery(const Topology& topology, Findings& findings) {
+  for (const PciDevice& nic : topology.in_recovery)
+    findings.push_back(
+        bad(Status::critical, nic.pci, "in flash recovery", "a NIC with its firmware",
+            "A ConnectX or BlueField is at this address, and did not start its firmware: an update was "
+            "interrupted, its flash is damaged, or a jumper keeps it from the flash. Its ports are gone.",
+            fix_of_flash_recovery(nic.pci)));
+}
+
 // How many of the functions that serve the jobs of this machine are up, and how many are not, by their role.
 struct UpAndDown {
   size_t up = 0, down = 0;
@@ -1087,6 +1097,40 @@ void add_split_functions(const View& view, Findings& findings) {
   }
 }
 
+// Virtual functions without a driver, while three times as many of their model or more have theirs: the probe failed,
+// or nothing bound them. With functions for virtual machines (vfio) the hypervisor binds them when it needs them.
+void add_unbound_functions(const Node& node, Findings& findings) {
+  constexpr size_t kLeast = 3;
+  struct Functions {
+    std::vector<std::string> unbound{};
+    size_t bound = 0;
+    bool are_for_guests = false;
+    std::string driver{};
+  };
+  if (is_container(node) || node.topology.is_guest() || !records_drivers(node)) return;
+  std::map<PciModel, Functions> models;
+  for (const Nic& nic : node.topology.nics) {
+    const PlatformFunction* function = nic.is_virtual_function() ? function_of(node, nic.pci) : nullptr;
+    if (function == nullptr) continue;
+    Functions& functions = models[model_of(nic)];
+    if (is_given_away(*function)) functions.are_for_guests = true;
+    else if (!function->kernel_driver.empty()) {
+      ++functions.bound;
+      functions.driver = function->kernel_driver;
+    } else if (nic.netdevs.empty() && nic.rdma.empty()) functions.unbound.push_back(nic.pci);
+  }
+  for (const auto& [model, functions] : models) {
+    const std::vector<std::string>& unbound = functions.unbound;
+    if (unbound.empty() || functions.are_for_guests || functions.bound < kLeast * unbound.size()) continue;
+    findings.push_back(bad(
+        Status::warning, unbound.front(), "no driver: " + joined(unbound), functions.driver + ", like equal functions",
+        "A virtual function without a driver has no netdev and no RDMA device: the device plugin does not offer it, "
+        "and no pod gets it. Its probe failed, or it was unbound.",
+        "journalctl -k -g '" + joined(unbound, "|") + "'; then for each: echo " + unbound.front() +
+            " > /sys/bus/pci/drivers_probe"));
+  }
+}
+
 void ask_port_state(const View& view, Findings& findings) {
   constexpr size_t kShown = 16;
   std::vector<std::string> waiting;   // functions that are down and may be unused
@@ -1136,11 +1180,13 @@ void ask_port_state(const View& view, Findings& findings) {
     return;
   }
   add_gone_ports(view, findings);
+  add_nics_in_recovery(view.now.topology, findings);
   if (auto finding = no_fabric_manager(view.now)) findings.push_back(std::move(*finding));
   if (!view.now.ports.empty())
     if (auto finding = no_rdma_for_gpus(view.now)) findings.push_back(std::move(*finding));
   if (auto finding = no_ports_of_gaudi(view.now)) findings.push_back(std::move(*finding));
   add_split_functions(view, findings);
+  add_unbound_functions(view.now, findings);
   if (!view.now.ports.empty() || !findings.empty()) return;
   std::string devices;
   for (const Nic& nic : view.now.topology.nics)
@@ -1299,7 +1345,8 @@ constexpr Rule kPortState{
         "GPUs, the finding names the NICs, their driver and the modules to load; NICs beside the GPUs that can have "
         "none are no fault, nor is a workstation whose policy and inventory have none. Gaudi accelerators have ports "
         "of their own: without their netdevs and RDMA devices they are reported, whatever NICs the host has, "
-        "except the first Gaudi, which may use these NICs. In the "
+        "except the first Gaudi, which may use these NICs. A ConnectX or BlueField in flash recovery is named, and a "
+        "virtual function without a driver, while equal ones have theirs. In the "
         "exclusive mode of RDMA (rdma system) a function "
         "whose netdev is here without its "
         "RDMA device, unlike equal functions, was not given back as a whole. A link layer that neither the other ports "

@@ -66,7 +66,7 @@ struct Aggregator {
   bool operator==(const Aggregator&) const = default;
 };
 
-// What a bond's own settings say about its links (Documentation/networking/bonding.rst of Linux).
+// The settings of a bond that decide about its links (Documentation/networking/bonding.rst of Linux).
 struct BondSettings {
   std::string mode;           // "802.3ad", "active-backup"
   bool is_unwatched = false;  // neither miimon nor arp_interval is set: it does not see that a member lost its link

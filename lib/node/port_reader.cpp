@@ -213,7 +213,7 @@ Members members_of(const Root& root, const std::string& bond_folder, const Port&
   return out;
 }
 
-// Of the bond that is the port's netdev. nullopt: it is no bond, or its files cannot be read.
+// The settings of the bond that is the port's netdev. nullopt: it is no bond, or its files cannot be read.
 std::optional<BondSettings> bond_settings(const Root& root, const Port& port) {
   const std::string folder = net_folder(port) + "/bonding/";
   const std::string mode = root.line_of(folder + "mode");  // "802.3ad 4"

@@ -584,6 +584,26 @@ TEST(Ip, SubnetsAndGids) {
 
 Neighbor& peer(Healthy& node, size_t port) { return node.now.neighbors.heard.at(port); }
 
+// Without a plan only a pattern shows a wrong rail: seven switches for eight ports.
+TEST(Check, TwoPortsAtOneSwitchWhileEachOtherHasItsOwn) {
+  Healthy node(8);
+  const Cabling plan = node.policy.cabling;
+  node.policy.cabling = {};
+  const std::vector<std::string> only{"cabling"};
+  EXPECT_EQ(said(node.view(), only), "");
+  peer(node, 3).system_name = peer(node, 4).system_name;
+  EXPECT_EQ(said(node.view(), only),
+            "cabling mlx5_3/1 warning: leaf4.example.com Ethernet7, like mlx5_4/1\n"
+            "cabling mlx5_4/1 warning: leaf4.example.com Ethernet7, like mlx5_3/1\n");
+  peer(node, 6).system_name = peer(node, 7).system_name;
+  EXPECT_EQ(said(node.view(), only), "") << "two pairs: perhaps by design";
+  for (size_t port = 0; port < 8; ++port) peer(node, port).system_name = "leaf" + std::to_string(port / 2);
+  EXPECT_EQ(said(node.view(), only), "") << "two rails at each switch";
+  node.policy.cabling = plan;
+  peer(node, 0).system_name = "leaf0.example.com";
+  EXPECT_FALSE(has(said(node.view(), only), "like mlx5")) << "the plan decides";
+}
+
 void unplug(Healthy& node, size_t port) {
   auto& heard = node.now.neighbors.heard;
   heard.erase(heard.begin() + static_cast<long>(port));

@@ -1555,6 +1555,50 @@ TEST(Check, AMemberOfABondWithASlowerLinkIsNamed) {
   EXPECT_FALSE(has(describe(complaints_of(node.view(), {"rate"})), second.id())) << "port-state reports it";
 }
 
+TEST(Check, InfiniBandCardsWithOneGuidAreNamed) {
+  Healthy node;
+  for (Port& port : node.now.ports) {
+    port.link_layer = LinkLayer::infiniband;
+    port.netdev.clear();
+    port.gids = {{0, "fe80:0000:0000:0000:5aa2:e103:0000:000" + port.rdma.substr(5), "IB/RoCE v1", ""}};
+  }
+  const std::vector<std::string> only{"gid"};
+  EXPECT_EQ(said(node.view(), only), "");
+  node.now.ports[2].gids[0].gid = "fec0" + node.now.ports[0].gids[0].gid.substr(4);  // the prefix of another subnet
+  EXPECT_EQ(said(node.view(), only),
+            "gid mlx5_0/1 critical: GUID 5aa2:e103:0000:0000, like mlx5_2/1\n"
+            "gid mlx5_2/1 critical: GUID 5aa2:e103:0000:0000, like mlx5_0/1\n");
+  test::down(node, 2, kPhysDisabled);
+  EXPECT_EQ(said(node.view(), only), "");
+}
+
+TEST(Check, AFunctionWithoutADriverBesideEqualOnesIsNamed) {
+  Healthy node;
+  const auto driver_of = [&](const std::string& pci) -> std::string& {
+    return node.now.platform.functions[pci].kernel_driver;
+  };
+  std::vector<std::string> functions;
+  for (size_t i = 0; i < 4; ++i) {
+    Nic function = node.now.topology.nics[i];
+    function.pci = card_of(function.pci) + ".1";
+    function.name = function.pci;
+    function.device = 0x101e;
+    function.role = FunctionRole::virtual_function;
+    function.rdma.clear();
+    function.netdevs.clear();
+    functions.push_back(function.pci);
+    driver_of(function.pci) = "mlx5_core";
+    node.now.topology.nics.push_back(std::move(function));
+  }
+  EXPECT_EQ(port_states(node), "");
+  driver_of(functions[2]).clear();
+  EXPECT_EQ(port_states(node), "port-state " + functions[2] + " warning: no driver: " + functions[2] + "\n");
+  driver_of(functions[3]) = "vfio-pci";
+  EXPECT_EQ(port_states(node), "") << "the hypervisor binds them";
+  driver_of(functions[3]).clear();
+  EXPECT_EQ(port_states(node), "") << "two of four: none says that they should have one";
+}
+
 TEST(Check, ABondWithoutLinkMonitoringIsNamed) {
   Healthy node;
   Port& bond = node.now.ports[0];
@@ -1731,6 +1775,17 @@ TEST(Check, RoceMtuOfAFunctionWhosePhysicalFunctionAllowsMore) {
   EXPECT_TRUE(has(remedy(9000), "has MTU 9000, which allows it. When no job runs:")) << remedy(9000);
   EXPECT_FALSE(has(remedy(9000), "aise the MTU of its physical function")) << remedy(9000);
   EXPECT_TRUE(has(remedy(1500), "aise the MTU of its physical function first")) << remedy(1500);
+  EXPECT_FALSE(has(remedy(1500), "NetworkAttachmentDefinition")) << remedy(1500);
+}
+
+TEST(Check, RoceMtuInAContainerComesFromItsNetwork) {
+  Healthy node;
+  node.now.has_container_processes = true;
+  node.now.ports[1].qos.mtu = 1500;
+  node.now.ports[1].active_mtu = 1024;
+  const auto found = complaints_of(node.view(), {"roce-mtu"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_TRUE(has(found[0].remedy, "NetworkAttachmentDefinition")) << found[0].remedy;
 }
 
 // One fault does not hide another: a NIC whose GPU is missing has no other purpose.

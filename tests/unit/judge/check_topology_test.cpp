@@ -275,6 +275,24 @@ TEST(Symmetry, TheFixOfAFarNicIsThatOfItsCause) {
   remove_nic(node, 2);
   EXPECT_TRUE(has(said(node), "locality GPU2 critical") && has(said(node), "reseat")) << said(node);
 
+  PciDevice recovering = whole.topology.nics[2];
+  recovering.device = 0x0218;
+  recovering.class_code = 0x058000;
+  EXPECT_TRUE(is_in_flash_recovery(recovering));
+  node.topology.in_recovery = {recovering};
+  EXPECT_TRUE(has(said(node), "locality GPU2 critical") && has(said(node), pci + " is in flash recovery") &&
+              has(said(node), "port-state " + pci + " critical: in flash recovery") &&
+              has(said(node), "mstflint -d " + pci + " -i FILE burn"))
+      << said(node);
+  EXPECT_FALSE(has(said(node), "reseat")) << said(node);
+
+  node = whole;
+  node.topology.hypervisor = "Amazon EC2";
+  for (Nic& nic : node.topology.nics) nic.vendor = kAmazon, nic.device = 0xefa3;
+  remove_nic(node, 2);
+  EXPECT_TRUE(has(said(node), "locality GPU2 critical") && has(said(node), "attach an EFA interface")) << said(node);
+  EXPECT_FALSE(has(said(node), "operator of the host")) << said(node);
+
   const auto without_rdma = [&](const char* driver) {
     node = whole;
     node.topology.nics[2].rdma.clear();

@@ -565,6 +565,21 @@ TEST(RdmaSoftware, RulesAboutTheModulesOfNicsWithoutRdma) {
   EXPECT_EQ(rules(), "");
 }
 
+TEST(RdmaSoftware, AModuleOfGpusWithoutADriverThatTheKernelLacks) {
+  Tree tree;
+  Topology topology;
+  Gpu& gpu = topology.gpus.emplace_back();
+  gpu.pci = "0000:13:00.0";
+  gpu.vendor = kNvidia;
+  tree.file("proc/sys/kernel/osrelease", "6.14.0\n");
+  tree.file("lib/modules/6.14.0/modules.dep", "kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko.zst:\n");
+  const auto rules = host::read_module_rules(tree.root(), topology, {});
+  ASSERT_EQ(rules.size(), 1u);
+  EXPECT_TRUE(rules[0].module == "nvidia" && rules[0].text.empty());
+  tree.link("sys/bus/pci/devices/0000:13:00.0/driver", "../../drivers/nvidia");
+  EXPECT_TRUE(host::read_module_rules(tree.root(), topology, {}).empty());
+}
+
 TEST(RdmaSoftware, NothingHasLoadedTheModuleForTheFabricManager) {
   Tree tree;
   Topology topology;
