@@ -689,6 +689,7 @@ struct JudgedNic {
   const Nic* nic = nullptr;
   const PciSettings* has = nullptr;
   bool for_gpus = false;
+  std::optional<bool> link_sleeps{};
 };
 
 const PciSettings* settings_of(const Node& node, const std::string& pci) {
@@ -703,12 +704,14 @@ std::string flag_text(const std::optional<bool>& value) {
   return *value ? "on" : "off";
 }
 
-constexpr size_t kRows = 4;
-std::array<std::pair<std::string, std::string>, kRows> values(const PciSettings& has) {
+constexpr size_t kRows = 5, kAspmRow = 4;
+std::array<std::pair<std::string, std::string>, kRows> values(const JudgedNic& subject) {
+  const PciSettings& has = *subject.has;
   return {{{"MRRS", std::to_string(*has.mrrs)},
            {"MPS", has.max_payload ? std::to_string(*has.max_payload) : "-"},
            {"relaxed ordering", flag_text(has.relaxed_ordering)},
-           {"10-bit tags", flag_text(has.ten_bit_tags)}}};
+           {"10-bit tags", flag_text(has.ten_bit_tags)},
+           {"ASPM L1", flag_text(subject.link_sleeps)}}};
 }
 
 // NICs that should be equal: model, and whether they serve GPUs.
@@ -730,12 +733,13 @@ bool has_mrrs_in_policy(const View& view, const Nic& nic) {
 
 Finding pci_tuning_finding(const View& view, const Tally& tally, const JudgedNic& subject) {
   std::string observed, differing, expected;
-  const auto own = values(*subject.has);
+  const auto own = values(subject);
   const bool mrrs_wanted = has_mrrs_in_policy(view, *subject.nic);
   for (size_t row = 0; row < kRows; ++row) {
     const auto& [name, value] = own[row];
-    append_item(observed, name + " " + value);
     const auto others = majority(tally.at(kind_of(subject))[row]);
+    if (row == kAspmRow && (value != "on" || others != "off")) continue;  // only saving power is a fault
+    append_item(observed, name + " " + value);
     if (!others || *others == value || (row == 0 && mrrs_wanted)) continue;
     append_item(differing, name);
     append_item(expected, name + " " + *others);
@@ -749,6 +753,15 @@ Finding pci_tuning_finding(const View& view, const Tally& tally, const JudgedNic
     break;
   }
   const std::string& pci = subject.nic->pci;
+  if (differing == own[kAspmRow].first)
+    return bad(
+        Status::warning, subject.nic->name, observed, expected + ", equal to others of its model",
+        "The PCIe link of this NIC sleeps between packets, and takes microseconds to wake up: small messages wait "
+        "for it (ASPM L1).",
+        "echo 0 > /sys/bus/pci/devices/" + pci +
+            "/link/l1_aspm; for each start: pcie_aspm.policy=performance on the kernel command line, or ASPM off "
+            "in the firmware setup. Verify: lspci -vv -s " +
+            pci + " (LnkCtl)");
   if (!differing.empty())
     return bad(Status::warning, subject.nic->name, observed, expected + ", equal to others of its model",
                "PCIe settings differ from those of the other NICs of this model (" + differing +
@@ -778,8 +791,9 @@ void ask_pci_tuning(const View& view, Findings& findings) {
     const Nic& nic = node.topology.nics[i];
     const PciSettings* has = settings_of(node, nic.pci);
     if (has == nullptr || nic.rdma.empty() || nic.is_virtual_function() || is_given_away(node, nic.pci)) continue;
-    all.push_back({&nic, has, built->serves_gpu(i)});
-    const auto own = values(*has);
+    const PlatformFunction* function = function_of(node, nic.pci);
+    all.push_back({&nic, has, built->serves_gpu(i), function == nullptr ? std::nullopt : function->link_sleeps});
+    const auto own = values(all.back());
     for (size_t row = 0; row < kRows; ++row) ++tally[kind_of(all.back())][row][own[row].second];
   }
   for (const JudgedNic& subject : all) findings.push_back(pci_tuning_finding(view, tally, subject));
@@ -793,7 +807,8 @@ constexpr Rule kPciTuning{
     .title = "PCIe settings of a NIC are too small or differ from those of equal NICs",
     .meaning =
         "Compares maximum read request (MRRS), maximum payload (MPS), relaxed ordering and 10-bit tags of each RDMA "
-        "NIC with those of its model. A NIC that differs is the slow one in a collective. An MRRS below 512 bytes "
+        "NIC, and whether its link sleeps between packets (ASPM L1), with those of its model. A NIC that differs is "
+        "the slow one in a collective. An MRRS below 512 bytes "
         "limits a NIC that serves GPUs. fabric-agent-pci.service publishes the values.",
     .inspect = "lspci -vv -s ADDRESS (DevCtl, DevCtl2); systemctl restart fabric-agent-pci reads again",
     .fix =

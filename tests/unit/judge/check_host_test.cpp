@@ -751,6 +751,12 @@ const PlantedDefects& platform_defects() {
          .remedy = "TLP header|" + std::string(kBelowGpu)}}},
       {"odd_payload", [](Healthy& n) { settings(n, kNic).max_payload = 128; },
        saying("pci-tuning", "mlx5_1", W, "MPS 128|0000:22:04.0 above it: MPS 512|(MPS)")},
+      {"link_that_sleeps",
+       [](Healthy& n) {
+         for (const Nic& nic : n.now.topology.nics) at(n, nic.pci).link_sleeps = false;
+         at(n, kNic).link_sleeps = true;
+       },
+       saying("pci-tuning", "mlx5_1", W, "ASPM L1 on|(ASPM L1)")},
       {"odd_tags", [](Healthy& n) { settings(n, kNic).ten_bit_tags = false; },
        saying("pci-tuning", "mlx5_1", W, "10-bit tags off")},
       {"gpu_asleep",
