@@ -131,6 +131,30 @@ std::string why_without_gid(const View& view, const Port& port) {
   return {};
 }
 
+// The virtual functions of the NIC: those below the same bridge.
+size_t count_functions(const Topology& topology, const Nic& nic) {
+  return static_cast<size_t>(std::ranges::count_if(topology.nics, [&](const Nic& each) {
+    return each.is_virtual_function() && each.root == nic.root && each.bridges == nic.bridges;
+  }));
+}
+
+// How many virtual functions equal ports have, at least, if each of two or more has some and this one has none. 0:
+// otherwise.
+size_t functions_of_equals(const View& view, const Port& port) {
+  const Topology& topology = view.now.topology;
+  const Nic* own = nic_of(topology, port.rdma);
+  if (own == nullptr || is_virtual(port) || count_functions(topology, *own) > 0) return 0;
+  size_t equals = 0, least = 0;
+  for (const Port& other : view.now.ports) {
+    const Nic* nic = &other == &port || !are_twins(other, port) ? nullptr : nic_of(topology, other.rdma);
+    if (nic == nullptr || is_virtual(other)) continue;
+    const size_t functions = count_functions(topology, *nic);
+    if (functions == 0) return 0;
+    least = equals++ == 0 ? functions : std::min(least, functions);
+  }
+  return equals < 2 ? 0 : least;
+}
+
 // "58a2:e1ff:fe00:0002", the identifier of an interface in a link-local GID that is made from a MAC address; empty: it
 // is not (RFC 4291, appendix A).
 std::string_view mac_part(const Gid& gid) {
@@ -322,6 +346,15 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
     if (const Port* active = active_member(view.now, port); active != nullptr)
       return active_backup_finding(view, port, *active,
                                    "none: " + active->id() + " is the active member of the bond and has them");
+  if (const size_t functions = functions_of_equals(view, port); functions > 0)
+    return bad(
+        Status::warning, port.id(), "no virtual functions, and no routable GID",
+        "virtual functions, like equal ports (" + std::to_string(functions) + ")",
+        "Jobs use the virtual functions of the equal ports, and this one has none: they were not made, or the driver "
+        "refused the number.",
+        "journalctl -k -g " + port.pci + "; cat /sys/bus/pci/devices/" + port.pci +
+            "/sriov_totalvfs. Then make them as for the other ports (SR-IOV operator, service or udev rule): echo " +
+            std::to_string(functions) + " > /sys/bus/pci/devices/" + port.pci + "/sriov_numvfs");
   const std::string why = why_without_gid(view, port);
   if (!why.empty()) return good(port.id(), "no routable RoCE v2 GID: " + why, expected);
   if (port.gids.empty() && is_unread(port, PortPart::eswitch))
@@ -382,7 +415,9 @@ constexpr Rule kGid{
         "GENEVE), does not count. All network namespaces share the table of a port: if it is full, the address of "
         "another pod gets no GID. A "
         "container whose RDMA ports have neither a netdev nor a GID can use none of them; one that has the netdevs of "
-        "most equal NICs, and the device file alone of another, lacks a network. Two InfiniBand cards with one GUID "
+        "most equal NICs, and the device file alone of another, lacks a network. A port without virtual functions is "
+        "reported, if each equal one has some and "
+        "jobs use those. Two InfiniBand cards with one GUID "
         "are "
         "reported.",
     .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",

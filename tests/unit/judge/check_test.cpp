@@ -1572,6 +1572,23 @@ TEST(Check, InfiniBandCardsWithOneGuidAreNamed) {
   EXPECT_EQ(said(node.view(), only), "");
 }
 
+TEST(Check, APortWithoutTheFunctionsOfItsEqualsNeedsNoAddress) {
+  Healthy node;
+  for (size_t i = 0; i < 4; ++i) {
+    node.now.ports[i].gids.resize(2);  // link-local alone
+    Nic function = node.now.topology.nics[i];
+    function.pci = card_of(function.pci) + ".1";
+    function.role = FunctionRole::virtual_function;
+    function.rdma.clear();
+    function.netdevs.clear();
+    if (i != 2) node.now.topology.nics.push_back(std::move(function));
+  }
+  const auto found = complaints_of(node.view(), {"gid"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(describe(found[0]), "gid mlx5_2/1 warning: no virtual functions, and no routable GID");
+  EXPECT_TRUE(has(found[0].remedy, "sriov_numvfs") && !has(found[0].remedy, "ip address")) << found[0].remedy;
+}
+
 TEST(Check, AFunctionWithoutADriverBesideEqualOnesIsNamed) {
   Healthy node;
   const auto driver_of = [&](const std::string& pci) -> std::string& {
