@@ -346,7 +346,7 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
     if (const Port* active = active_member(view.now, port); active != nullptr)
       return active_backup_finding(view, port, *active,
                                    "none: " + active->id() + " is the active member of the bond and has them");
-  if (const size_t functions = functions_of_equals(view, port); functions > 0)
+  if (const size_t functions = functions_of_equals(view, port); functions > 0 && !has_other_purpose(view, port))
     return bad(
         Status::warning, port.id(), "no virtual functions, and no routable GID",
         "virtual functions, like equal ports (" + std::to_string(functions) + ")",

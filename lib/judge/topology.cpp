@@ -1353,6 +1353,29 @@ void add_models_without_driver(const Node& node, Findings& out) {
   }
 }
 
+// GPUs that are divided into other partitions than most GPUs of their model (AMD: compute and memory mode).
+void add_odd_partitions(const Node& node, Findings& out) {
+  std::map<PciModel, std::map<std::string, size_t>> modes;
+  for (const Gpu& gpu : node.topology.gpus)
+    if (!gpu.partition.empty() && !is_given_away(node, gpu.pci)) ++modes[model_of(gpu)][gpu.partition];
+  for (const Gpu& gpu : node.topology.gpus) {
+    if (gpu.partition.empty() || is_given_away(node, gpu.pci)) continue;
+    const auto& counts = modes.at(model_of(gpu));
+    const auto usual = majority(counts);
+    constexpr size_t kLeast = 3;
+    if (!usual || *usual == gpu.partition || counts.at(*usual) < kLeast * counts.at(gpu.partition)) continue;
+    const std::string compute = usual->substr(0, usual->find('/'));
+    out.push_back(
+        bad(Status::warning, gpu.name, "partitions " + gpu.partition, *usual + ", like equal GPUs",
+            "The GPU " + gpu.pci +
+                " is divided into other partitions than the equal ones: it has another number of devices, with other "
+                "amounts of memory, so that ranks do not fit GPUs and NICs.",
+            {"rocm-smi --showcomputepartition --showmemorypartition. ",
+             {Work::ends_jobs, "While no program uses it: echo " + compute + " > /sys/bus/pci/devices/" + gpu.pci +
+                                   "/current_compute_partition"}}));
+  }
+}
+
 // The GPUs that NVIDIA's driver has and this /sys does not show. They are on the bus: the driver forgets a GPU that has
 // left it.
 Finding hidden_gpus_finding(const Topology& topology) {
@@ -1431,6 +1454,9 @@ void ask_symmetry(const View& view, Findings& findings) {
   Findings models;
   add_models_without_driver(view.now, models);
   for (Finding& each : models) add(std::move(each));
+  Findings partitions;
+  add_odd_partitions(view.now, partitions);
+  for (Finding& each : partitions) add(std::move(each));
   if (found.empty()) add(good("node", "no part is missing", "equal places have equal parts"));
   findings.insert(findings.end(), found.begin(), found.end());
 }
@@ -1457,7 +1483,7 @@ constexpr Rule kSymmetry{
         "the node with which equal devices are "
         "evenly spread. GPUs that NVIDIA's driver has and the /sys of a container does not show are one finding: they "
         "are not missing. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, other "
-        "than nouveau.",
+        "than nouveau. A GPU of AMD is in the partition mode of the equal ones.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power-cycle the node, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,

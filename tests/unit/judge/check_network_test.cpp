@@ -356,6 +356,24 @@ TEST(Rails, TheDotOfAnInterfaceIsASlashForSysctl) {
   EXPECT_TRUE(has(remedy_for(node, "rails"), "net.ipv4.conf.ens0/100.arp_ignore=1")) << remedy_for(node, "rails");
 }
 
+TEST(Address, OfEqualPortsAreOnAVlanThatThisOneLacks) {
+  Healthy node;
+  for (size_t i = 0; i < 4; ++i) {
+    if (i != 2) {
+      const std::string vlan = node.now.ports[i].netdev + ".100";
+      node.now.ports[i].gids[2].netdev = vlan;
+      node.now.network.interfaces[vlan] = interface(node, i);
+    } else {
+      node.now.ports[i].gids.resize(2);
+    }
+    interface(node, i).addresses->clear();
+  }
+  const auto found = complaints_of(node.view(), {"address"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(describe(found[0]), "address mlx5_2/1 critical: no IP address on ens2 or above it");
+  EXPECT_TRUE(has(found[0].remedy, "ens0.100") && !has(found[0].remedy, "dev ens2")) << found[0].remedy;
+}
+
 TEST(MtuChain, ABondHasTheSwitchPortsOfItsMembers) {
   Healthy node;
   Port member = node.now.ports[1];

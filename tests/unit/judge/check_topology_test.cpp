@@ -261,6 +261,16 @@ TEST(Symmetry, NicsOfSeveralVendorsAreComparedTogether) {
   EXPECT_EQ(said(node), "locality GPU6 critical: NODE to mlx5_7\n");
 }
 
+TEST(Symmetry, AGpuInOtherPartitionsIsNamed) {
+  Node node = test::mi300x_server();
+  const auto symmetry = [&] { return test::said({.now = node}, {"symmetry"}); };
+  EXPECT_EQ(symmetry(), "");
+  node.topology.gpus[2].partition = "SPX/NPS1";
+  EXPECT_EQ(symmetry(), "symmetry GPU2 warning: partitions SPX/NPS1\n");
+  for (size_t gpu = 0; gpu < 3; ++gpu) node.topology.gpus[gpu].partition = "SPX/NPS1";
+  EXPECT_EQ(symmetry(), "") << "three of eight: for other jobs";
+}
+
 // The fix of a GPU whose NIC is not where it should be is that of the cause.
 TEST(Symmetry, TheFixOfAFarNicIsThatOfItsCause) {
   const Node whole = test::snc_server();
