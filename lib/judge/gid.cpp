@@ -132,7 +132,7 @@ std::string why_without_gid(const View& view, const Port& port) {
 }
 
 // The virtual functions of the NIC: those below the same bridge.
-size_t count_functions(const Topology& topology, const Nic& nic) {
+size_t functions_beside(const Topology& topology, const Nic& nic) {
   return static_cast<size_t>(std::ranges::count_if(topology.nics, [&](const Nic& each) {
     return each.is_virtual_function() && each.root == nic.root && each.bridges == nic.bridges;
   }));
@@ -143,12 +143,12 @@ size_t count_functions(const Topology& topology, const Nic& nic) {
 size_t functions_of_equals(const View& view, const Port& port) {
   const Topology& topology = view.now.topology;
   const Nic* own = nic_of(topology, port.rdma);
-  if (own == nullptr || is_virtual(port) || count_functions(topology, *own) > 0) return 0;
+  if (own == nullptr || is_virtual(port) || functions_beside(topology, *own) > 0) return 0;
   size_t equals = 0, least = 0;
   for (const Port& other : view.now.ports) {
     const Nic* nic = &other == &port || !are_twins(other, port) ? nullptr : nic_of(topology, other.rdma);
     if (nic == nullptr || is_virtual(other)) continue;
-    const size_t functions = count_functions(topology, *nic);
+    const size_t functions = functions_beside(topology, *nic);
     if (functions == 0) return 0;
     least = equals++ == 0 ? functions : std::min(least, functions);
   }

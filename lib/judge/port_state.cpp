@@ -1101,18 +1101,18 @@ void add_split_functions(const View& view, Findings& findings) {
 // or nothing bound them. With functions for virtual machines (vfio) the hypervisor binds them when it needs them.
 void add_unbound_functions(const Node& node, Findings& findings) {
   constexpr size_t kLeast = 3;
-  struct Functions {
+  struct DriverCounts {
     std::vector<std::string> unbound{};
     size_t bound = 0;
     bool are_for_guests = false;
     std::string driver{};
   };
   if (is_container(node) || node.topology.is_guest() || !records_drivers(node)) return;
-  std::map<PciModel, Functions> models;
+  std::map<PciModel, DriverCounts> models;
   for (const Nic& nic : node.topology.nics) {
     const PlatformFunction* function = nic.is_virtual_function() ? function_of(node, nic.pci) : nullptr;
     if (function == nullptr) continue;
-    Functions& functions = models[model_of(nic)];
+    DriverCounts& functions = models[model_of(nic)];
     if (is_given_away(*function)) functions.are_for_guests = true;
     else if (!function->kernel_driver.empty()) {
       ++functions.bound;
