@@ -545,8 +545,8 @@ std::optional<Finding> address_translation_finding(const Node& node) {
               "Write iommu.passthrough=0 on the kernel command line, or install Linux 6.11 or later, and reboot."});
 }
 
-// A NIC with a link below 100 Gb/s keeps up with an IOMMU that translates: it moves fewer pages in a second than the
-// IOTLB looks up (ours). False for a rate that is not known.
+// Whether the links of a NIC are below 100 Gb/s: such a NIC is assumed to keep up with an IOMMU that translates (ours).
+// False for a rate that is not known.
 bool is_slow(const Node& node, const InUse& device) {
   constexpr double kSlow = 100e9 / 8;  // bytes per second
   bool has_rate = false;

@@ -563,8 +563,8 @@ std::optional<Finding> left_out_finding(const Node& node, const Port& port) {
               " in the port channel of the other members, with LACP."});
 }
 
-// A bond that is up, and would not notice a link that is lost. The kernel's default of miimon is 0, and only the mode
-// 802.3ad sets another one. nullopt: it watches its links, or that is not known.
+// A bond that is up, and would not notice a link that is lost. The kernel's default of miimon is 0; the modes 802.3ad,
+// balance-tlb and balance-alb set another one. nullopt: it watches its links, or that is not known.
 std::optional<Finding> unwatched_bond_finding(const Port& port) {
   if (!port.bonding || !port.bonding->is_unwatched) return std::nullopt;
   return bad(Status::warning, port.id(),
