@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "judge/rule.h"
+#include "judge/topology.h"
 #include "nic/capabilities.h"
 
 namespace fabric {
@@ -256,15 +257,57 @@ std::optional<Finding> plan_finding(const View& view) {
                  *planned.begin() + "\" = \"" + *netdevs.begin() + "\" }");
 }
 
+// Ports of GPUs, by the name of their switch.
+using PortsOfSwitch = std::map<std::string, std::vector<const Port*>>;
+
+// Without a plan: the ports for GPUs that share a switch, while each of the others, six or more, has one of its own.
+// With fewer switches the machine may be cabled so by design. Empty: no such ports, or the switch of one is unknown.
+std::vector<const Port*> crowded_ports(const View& view) {
+  constexpr size_t kLeast = 6;
+  if (view.policy != nullptr && !view.policy->cabling.file.empty()) return {};
+  PortsOfSwitch all;
+  for (const Port& port : view.now.ports) {
+    if (!has_cable(port) || !serves_gpu(view, port)) continue;
+    const Neighbor* peer = is_down(port) ? nullptr : switch_of(view.now, view.policy, port);
+    if (peer == nullptr) return {};
+    all[peer->system()].push_back(&port);
+  }
+  const std::vector<const Port*>* crowded = nullptr;
+  for (const auto& [name, ports] : all) {
+    if (ports.size() == 1) continue;
+    if (ports.size() > 2 || crowded != nullptr) return {};
+    crowded = &ports;
+  }
+  if (crowded == nullptr || all.size() <= kLeast) return {};
+  return *crowded;
+}
+
+Finding crowded_finding(const Port& port, const std::vector<const Port*>& crowded, std::string observed) {
+  const Port& other = *(crowded.front() == &port ? crowded.back() : crowded.front());
+  observed += ", like " + other.id();
+  return bad(Status::warning, port.id(), std::move(observed), "a switch of its own, like the other ports for GPUs",
+             "This port and " + other.id() +
+                 " are at one switch, and each other port for a GPU has a switch of its own: one of the two cables "
+                 "seems to be on the wrong rail, so that its collectives cross the spine.",
+             {"Compare with an equal node, or with the cable list of the site: fabric-agentctl neighbors. ",
+              {Work::at_link, "Move the cable that is on the wrong rail. "},
+              "If it is cabled so by design: fabric-agentctl ack cabling " + port.id()});
+}
+
 void ask_cabling(const View& view, Findings& findings) {
   if (auto finding = plan_finding(view)) findings.push_back(std::move(*finding));
   if (view.now.neighbors.source.empty()) return;
+  const std::vector<const Port*> crowded = crowded_ports(view);
   for (const Port& port : view.now.ports) {
     if (!has_cable(port) || is_down(port)) continue;  // port-state reports a missing link
     const NamedNeighbors heard = named_neighbors(view.now, port);
     const Cables cables = planned_cables(view.policy, port);
     if (heard.empty()) {
       if (auto finding = no_lldp_finding(view, port, cables)) findings.push_back(std::move(*finding));
+      continue;
+    }
+    if (contains(crowded, &port)) {
+      findings.push_back(crowded_finding(port, crowded, heard_text(heard)));
       continue;
     }
     if (cables.empty()) {
@@ -290,7 +333,9 @@ constexpr Rule kCabling{
     .title = "A cable ends at the wrong switch port",
     .meaning =
         "Compares the LLDP neighbor of each port with the cable plan of the site ([cabling] in fabric-agent.toml(5), a "
-        "NetBox export), or without a plan with the neighbors of equal ports. A swapped pair or a wrong switch mixes "
+        "NetBox export), or without a plan with the neighbors of equal ports: two ports for GPUs at one switch are "
+        "reported, if each of six "
+        "or more others has a switch of its own. A swapped pair or a wrong switch mixes "
         "rails: collectives cross the spine, and no counter shows it. Neighbors come from fabric-lldp. NIC firmware "
         "with an LLDP agent of its own consumes the frames.",
     .inspect = "fabric-agentctl neighbors; on the switch: show lldp neighbors",

@@ -131,6 +131,30 @@ std::string why_without_gid(const View& view, const Port& port) {
   return {};
 }
 
+// The virtual functions of the NIC: those below the same bridge.
+size_t functions_beside(const Topology& topology, const Nic& nic) {
+  return static_cast<size_t>(std::ranges::count_if(topology.nics, [&](const Nic& each) {
+    return each.is_virtual_function() && each.root == nic.root && each.bridges == nic.bridges;
+  }));
+}
+
+// How many virtual functions equal ports have, at least, if each of two or more has some and this one has none. 0:
+// otherwise.
+size_t functions_of_equals(const View& view, const Port& port) {
+  const Topology& topology = view.now.topology;
+  const Nic* own = nic_of(topology, port.rdma);
+  if (own == nullptr || is_virtual(port) || functions_beside(topology, *own) > 0) return 0;
+  size_t equals = 0, least = 0;
+  for (const Port& other : view.now.ports) {
+    const Nic* nic = &other == &port || !are_twins(other, port) ? nullptr : nic_of(topology, other.rdma);
+    if (nic == nullptr || is_virtual(other)) continue;
+    const size_t functions = functions_beside(topology, *nic);
+    if (functions == 0) return 0;
+    least = equals++ == 0 ? functions : std::min(least, functions);
+  }
+  return equals < 2 ? 0 : least;
+}
+
 // "58a2:e1ff:fe00:0002", the identifier of an interface in a link-local GID that is made from a MAC address; empty: it
 // is not (RFC 4291, appendix A).
 std::string_view mac_part(const Gid& gid) {
@@ -231,8 +255,42 @@ bool lacks_network(const View& view, const Port& port) {
   return with > without && !has_other_purpose(view, port);
 }
 
+// The GUID of an InfiniBand port: the second half of its first GID, which the subnet prefix precedes. Empty: unknown.
+std::string_view guid_of(const Port& port) {
+  constexpr size_t kHalf = 20, kWhole = 39;
+  for (const Gid& gid : port.gids)
+    if (gid.index == 0 && gid.netdev.empty() && gid.gid.size() == kWhole) {
+      const std::string_view guid = std::string_view(gid.gid).substr(kHalf);
+      return guid.find_first_not_of("0:") == std::string_view::npos ? std::string_view{} : guid;
+    }
+  return {};
+}
+
+// Two InfiniBand ports with one GUID: a firmware image was copied from one card to another with its GUIDs. nullopt: it
+// has one of its own.
+std::optional<Finding> shared_guid_finding(const Node& node, const Port& port) {
+  const auto is_physical = [](const Port& each) {
+    return each.role == PortRole::physical && each.link_layer == LinkLayer::infiniband && is_active(each);
+  };
+  const std::string_view guid = guid_of(port);
+  if (!is_physical(port) || guid.empty()) return std::nullopt;
+  const Port* other = find_where(node.ports, [&](const Port& each) {
+    return &each != &port && is_physical(each) && card_of(each.pci) != card_of(port.pci) && guid_of(each) == guid;
+  });
+  if (other == nullptr) return std::nullopt;
+  return bad(
+      Status::critical, port.id(), "GUID " + std::string(guid) + ", like " + other->id(), "a GUID of its own",
+      "Two cards have the same GUIDs: a firmware image was copied with them. A subnet manager takes the two "
+      "ports for one, so that their routes change or one gets none.",
+      {"Read the GUIDs of both cards: mstflint -d " + port.pci + " query; mstflint -d " + other->pci + " query. ",
+       {Work::ends_jobs,
+        "Write the GUIDs and MAC addresses of its label to the one that was copied to: mstflint "
+        "-d ADDRESS -guid GUID -mac MAC sg; then mlxfwreset -d ADDRESS reset"}});
+}
+
 // A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
 std::optional<Finding> ask_gid(const View& view, const Port& port) {
+  if (port.link_layer == LinkLayer::infiniband) return shared_guid_finding(view.now, port);
   if (!is_active(port) || !is_roce(port)) return std::nullopt;
   const std::string expected = "a RoCE v2 GID of a routable address";
   if (is_bare_uplink(port)) {
@@ -288,6 +346,15 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
     if (const Port* active = active_member(view.now, port); active != nullptr)
       return active_backup_finding(view, port, *active,
                                    "none: " + active->id() + " is the active member of the bond and has them");
+  if (const size_t functions = functions_of_equals(view, port); functions > 0 && !has_other_purpose(view, port))
+    return bad(
+        Status::warning, port.id(), "no virtual functions, and no routable GID",
+        "virtual functions, like equal ports (" + std::to_string(functions) + ")",
+        "Jobs use the virtual functions of the equal ports, and this one has none: they were not made, or the driver "
+        "refused the number.",
+        "journalctl -k -g " + port.pci + "; cat /sys/bus/pci/devices/" + port.pci +
+            "/sriov_totalvfs. Then make them as for the other ports (SR-IOV operator, service or udev rule): echo " +
+            std::to_string(functions) + " > /sys/bus/pci/devices/" + port.pci + "/sriov_numvfs");
   const std::string why = why_without_gid(view, port);
   if (!why.empty()) return good(port.id(), "no routable RoCE v2 GID: " + why, expected);
   if (port.gids.empty() && is_unread(port, PortPart::eswitch))
@@ -348,7 +415,11 @@ constexpr Rule kGid{
         "GENEVE), does not count. All network namespaces share the table of a port: if it is full, the address of "
         "another pod gets no GID. A "
         "container whose RDMA ports have neither a netdev nor a GID can use none of them; one that has the netdevs of "
-        "most equal NICs, and the device file alone of another, lacks a network.",
+        "most equal NICs, and the device file alone of another, lacks a network. A port without virtual functions is "
+        "reported, if each equal one has some and "
+        "jobs use those. Two InfiniBand cards with one GUID "
+        "are "
+        "reported.",
     .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
     .fix =
         "Configure an IPv4 address or a global IPv6 address on the netdev. Give a container a netdev of the NIC "

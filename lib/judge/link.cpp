@@ -148,6 +148,16 @@ Finding rate_finding(const View& view, const std::map<std::string, BondLinks>& b
            {Work::ends_jobs, "If the switch splits this port (a breakout cable), undo the split for it."}};
   }
   if (is_virtual(port)) fix = fix_of_far_link();
+  // A mode with one active member has the speed of one.
+  const auto &own_bond = port.bonding, &best_bond = fastest->bonding;
+  if (own_bond && best_bond && own_bond->mode != best_bond->mode) {
+    meaning = port.bond + " has the mode " + own_bond->mode + ", and bonds of equal ports have " + best_bond->mode +
+              ": it uses fewer of its links.";
+    fix = {"Compare: cat /proc/net/bonding/" + port.bond + " /proc/net/bonding/" + fastest->bond + ". ",
+           {Work::ends_jobs, "Give " + port.bond + " the mode " + best_bond->mode +
+                                 ", and its switch ports what those of " + fastest->bond +
+                                 " have (802.3ad: a port channel with LACP)."}};
+  }
   for (const Port& member : view.now.ports)
     if (member.is_member() && member.bond == port.netdev && member.carrier == false)
       fix = "Restore the link of " + member.netdev + ": a bond is as fast as its members that have one.";
@@ -184,7 +194,7 @@ constexpr Rule kRate{
         "Compares ports of the same NIC model in the same position. A slower port has lost lanes or negotiated a lower "
         "speed, and every collective runs at the speed of its slowest link. If the machine has one card of the "
         "model, its ports are compared with each other, if both serve GPUs and neither carries the default route. The "
-        "members of a bond are compared with each other.",
+        "members of a bond are compared with each other. A bond that is slower because of its mode is named as such.",
     .inspect = "ethtool NETDEV; ethtool --show-fec NETDEV; the speed and FEC of the switch port",
     .fix = "Configure the same speed and FEC at both ends. Replace a cable or transceiver that brings up fewer lanes.",
     .ask = ask_rate,
@@ -234,6 +244,11 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
         (place.empty() ? "Raise" : place + ": raise") + " the MTU of its physical function first, which limits it. ";
     then = "Then, when";
   }
+  if (is_container(view.now))
+    first +=
+        "Set it where the network of the pod is defined, for the pods to come (mtu of the SriovNetworkNodePolicy, or "
+        "of "
+        "the plugin macvlan or tuning in the NetworkAttachmentDefinition). ";
   Fix remedy{first,
              {Work::ends_jobs | Work::when_idle, then + " no job runs:\nip link set dev " + port.netdev + " mtu 9000"}};
   return bad(Status::warning, port.id(), observed, expected,

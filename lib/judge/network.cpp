@@ -171,6 +171,20 @@ using Holders = std::map<Ip, std::map<std::string, const Port*, NaturalLess>>;
 
 std::string address_text(const Address& address) { return to_text(address.ip) + "/" + to_text(address.prefix); }
 
+// "ens1.100 of mlx5_0/1": the netdev above an equal port that has its address. Empty: an equal port has its address on
+// its own netdev, or none has one.
+std::string netdev_above_of_equals(const View& view, const Port& port) {
+  std::string out;
+  for (const Port& other : view.now.ports) {
+    if (&other == &port || !are_twins(other, port)) continue;
+    for (const PortAddress& each : addresses_of(view.now, other).value_or(std::vector<PortAddress>{})) {
+      if (each.netdev == other.netdev) return {};
+      if (out.empty()) out = each.netdev + " of " + other.id();
+    }
+  }
+  return out;
+}
+
 std::optional<Finding> address_finding(const View& view, const Port& port, const Holders& all) {
   const auto addresses = addresses_of(view.now, port);
   if (!addresses) return std::nullopt;
@@ -202,6 +216,14 @@ std::optional<Finding> address_finding(const View& view, const Port& port, const
 
   if (lacks_address(view, port)) {
     const Ipv6Note ipv6 = note_on_ipv6(view, port);
+    if (const std::string above = netdev_above_of_equals(view, port); !above.empty())
+      return bad(Status::critical, port.id(), "no IP address on " + port.netdev + " or above it",
+                 "one above it, like " + above,
+                 "Without an address the port has no routable GID: every collective over this rail fails or hangs. "
+                 "Equal ports have theirs on a netdev above their own (a VLAN).",
+                 "Read how that one is made: ip -details link show " + above.substr(0, above.find(' ')) +
+                     ". Make the same above " + port.netdev + ", and give it the address: networkctl status " +
+                     port.netdev);
     return bad(Status::critical, port.id(), "no IP address on " + port.netdev, "one, like equal ports",
                "Without an address the port has no routable GID: every collective over this rail fails or hangs." +
                    ipv6.meaning,

@@ -789,8 +789,9 @@ MaybeCause congestion(const PortContext& ctx) {
   } else {
     out.unexplained.add(rx_pause);
   }
-  if (ctx.symptoms.has(tx_pause) && sent.measured && sent.ratio < ctx.limit(kFaultPause) && !is_lasting_storm(ctx) &&
-      !sends_pause_alone(ctx)) {  // slow-host
+  // A port that sends pause and discards frames nonetheless does not work.
+  if (ctx.symptoms.has(tx_pause) && !ctx.symptoms.has(discards) && sent.measured &&
+      sent.ratio < ctx.limit(kFaultPause) && !is_lasting_storm(ctx) && !sends_pause_alone(ctx)) {  // slow-host
     out.is_proven = true;
     out.add(sent.text());
   } else {

@@ -545,6 +545,27 @@ std::optional<Finding> address_translation_finding(const Node& node) {
               "Write iommu.passthrough=0 on the kernel command line, or install Linux 6.11 or later, and reboot."});
 }
 
+// Whether the links of a NIC are below 100 Gb/s: such a NIC is assumed to keep up with an IOMMU that translates (ours).
+// False for a rate that is not known.
+bool is_slow(const Node& node, const InUse& device) {
+  constexpr double kSlow = 100e9 / 8;  // bytes per second
+  bool has_rate = false;
+  for (const Port& port : node.ports) {
+    if (port.pci != device.device->pci || !port.rate) continue;
+    if (*port.rate >= kSlow) return false;
+    has_rate = true;
+  }
+  return device.nic && has_rate;
+}
+
+// Devices whose jobs lose nothing when the IOMMU translates: slow NICs, and GeForce GPUs, which no NIC reaches. The NIC
+// of another GPU reads and writes its memory through the IOMMU, however slow its link is.
+bool keeps_up(const Node& node, const InUse& device) {
+  const auto is_reached = [](const Gpu& gpu) { return !is_geforce(gpu); };
+  if (std::ranges::any_of(node.topology.gpus, is_reached)) return false;
+  return !device.nic || is_slow(node, device);
+}
+
 // In a guest the host decides, and nothing is reported.
 std::optional<Finding> ask_iommu(const View& view) {
   const Node& node = view.now;
@@ -555,12 +576,14 @@ std::optional<Finding> ask_iommu(const View& view) {
   if (!has_nic) devices = gpus_without_nic(node);
   if (auto finding = address_translation_finding(node)) return finding;
   std::map<std::string, std::vector<std::string>> by_mode;
-  bool translates = false;
+  bool translates = false, is_felt = false;
   for (const InUse& each : devices) {
     const std::string type = group_type_of(node, each.device->pci);
     if (!kModes.contains(type)) continue;
     by_mode[kModes.at(type)].push_back(each.name);
-    translates = translates || type != kPassThrough;
+    if (type == kPassThrough) continue;
+    translates = true;
+    is_felt = is_felt || !has_nic || !keeps_up(node, each);
   }
   std::string observed;
   for (const auto& [mode, names] : by_mode) append_item(observed, mode + ": " + joined(names), "; ");
@@ -568,6 +591,8 @@ std::optional<Finding> ask_iommu(const View& view) {
   if (translates && !gpus.empty() &&
       std::ranges::all_of(gpus, [&](const Gpu& gpu) { return is_given_away(node, gpu.pci); }))
     return good(kHostSubject, observed + " (no job runs here: virtual machines have all GPUs)", "any mode");
+  if (translates && !is_felt)
+    return good(kHostSubject, observed + " (links below 100 Gb/s, and no GPU that NICs reach)", "any mode");
   if (translates) {
     observed += command_line_text(platform);
     return bad(Status::warning, kHostSubject, observed, "pass-through (iommu=pt) or off",
@@ -593,7 +618,9 @@ constexpr Rule kIommu{
         "is too small for the working set, and peer-to-peer traffic redirected by ACS is translated as well. Two or "
         "more GPUs are checked without an RDMA NIC, too: their peer-to-peer transfers are slow or hang. On GPUs with "
         "NVLink-C2C (GH200, GB200) pass-through needs Linux 6.11: before, CUDA does not work with it. Not checked in "
-        "virtual machines, nor on a host whose GPUs are all passed to them.",
+        "virtual machines, nor on a host whose GPUs are all passed to them, nor if all NICs have links below 100 Gb/s "
+        "and "
+        "no GPU takes part (none, or GeForce).",
     .inspect =
         "cat /proc/cmdline; cat /sys/kernel/iommu_groups/*/type (DMA strict, DMA-FQ lazy, identity pass-through)",
     .fix =
@@ -662,6 +689,7 @@ struct JudgedNic {
   const Nic* nic = nullptr;
   const PciSettings* has = nullptr;
   bool for_gpus = false;
+  std::optional<bool> link_sleeps{};
 };
 
 const PciSettings* settings_of(const Node& node, const std::string& pci) {
@@ -676,12 +704,14 @@ std::string flag_text(const std::optional<bool>& value) {
   return *value ? "on" : "off";
 }
 
-constexpr size_t kRows = 4;
-std::array<std::pair<std::string, std::string>, kRows> values(const PciSettings& has) {
+constexpr size_t kRows = 5, kAspmRow = 4;
+std::array<std::pair<std::string, std::string>, kRows> values(const JudgedNic& subject) {
+  const PciSettings& has = *subject.has;
   return {{{"MRRS", std::to_string(*has.mrrs)},
            {"MPS", has.max_payload ? std::to_string(*has.max_payload) : "-"},
            {"relaxed ordering", flag_text(has.relaxed_ordering)},
-           {"10-bit tags", flag_text(has.ten_bit_tags)}}};
+           {"10-bit tags", flag_text(has.ten_bit_tags)},
+           {"ASPM L1", flag_text(subject.link_sleeps)}}};
 }
 
 // NICs that should be equal: model, and whether they serve GPUs.
@@ -703,12 +733,13 @@ bool has_mrrs_in_policy(const View& view, const Nic& nic) {
 
 Finding pci_tuning_finding(const View& view, const Tally& tally, const JudgedNic& subject) {
   std::string observed, differing, expected;
-  const auto own = values(*subject.has);
+  const auto own = values(subject);
   const bool mrrs_wanted = has_mrrs_in_policy(view, *subject.nic);
   for (size_t row = 0; row < kRows; ++row) {
     const auto& [name, value] = own[row];
-    append_item(observed, name + " " + value);
     const auto others = majority(tally.at(kind_of(subject))[row]);
+    if (row == kAspmRow && (value != "on" || others != "off")) continue;  // only saving power is a fault
+    append_item(observed, name + " " + value);
     if (!others || *others == value || (row == 0 && mrrs_wanted)) continue;
     append_item(differing, name);
     append_item(expected, name + " " + *others);
@@ -722,6 +753,15 @@ Finding pci_tuning_finding(const View& view, const Tally& tally, const JudgedNic
     break;
   }
   const std::string& pci = subject.nic->pci;
+  if (differing == own[kAspmRow].first)
+    return bad(
+        Status::warning, subject.nic->name, observed, expected + ", equal to others of its model",
+        "The PCIe link of this NIC sleeps between packets, and takes microseconds to wake up: small messages wait "
+        "for it (ASPM L1).",
+        "echo 0 > /sys/bus/pci/devices/" + pci +
+            "/link/l1_aspm; for each start: pcie_aspm.policy=performance on the kernel command line, or ASPM off "
+            "in the firmware setup. Verify: lspci -vv -s " +
+            pci + " (LnkCtl)");
   if (!differing.empty())
     return bad(Status::warning, subject.nic->name, observed, expected + ", equal to others of its model",
                "PCIe settings differ from those of the other NICs of this model (" + differing +
@@ -751,8 +791,9 @@ void ask_pci_tuning(const View& view, Findings& findings) {
     const Nic& nic = node.topology.nics[i];
     const PciSettings* has = settings_of(node, nic.pci);
     if (has == nullptr || nic.rdma.empty() || nic.is_virtual_function() || is_given_away(node, nic.pci)) continue;
-    all.push_back({&nic, has, built->serves_gpu(i)});
-    const auto own = values(*has);
+    const PlatformFunction* function = function_of(node, nic.pci);
+    all.push_back({&nic, has, built->serves_gpu(i), function == nullptr ? std::nullopt : function->link_sleeps});
+    const auto own = values(all.back());
     for (size_t row = 0; row < kRows; ++row) ++tally[kind_of(all.back())][row][own[row].second];
   }
   for (const JudgedNic& subject : all) findings.push_back(pci_tuning_finding(view, tally, subject));
@@ -766,7 +807,8 @@ constexpr Rule kPciTuning{
     .title = "PCIe settings of a NIC are too small or differ from those of equal NICs",
     .meaning =
         "Compares maximum read request (MRRS), maximum payload (MPS), relaxed ordering and 10-bit tags of each RDMA "
-        "NIC with those of its model. A NIC that differs is the slow one in a collective. An MRRS below 512 bytes "
+        "NIC, and whether its link sleeps between packets (ASPM L1), with those of its model. A NIC that differs is "
+        "the slow one in a collective. An MRRS below 512 bytes "
         "limits a NIC that serves GPUs. fabric-agent-pci.service publishes the values.",
     .inspect = "lspci -vv -s ADDRESS (DevCtl, DevCtl2); systemctl restart fabric-agent-pci reads again",
     .fix =

@@ -495,11 +495,15 @@ Finding port_state_finding(const View& view, const Port& port) {
                    ", and that of all equal ports " + std::string(to_text(*layer)) +
                    ": it gets no link with their switches.",
                fix_of_link_layer(port.pci, *layer));
-  if (is_audit_only(port))
+  if (is_audit_only(port)) {
+    const std::string set_up =
+        is_switched_off(port) || !port.carrier ? "ip link set " + port.netdev + " up. " : std::string();
     return bad(Status::critical, port.id(), observed, expected,
                "The port has no link. A DPU owns it: the Arm cores there have its cable, its module and its settings.",
-               "ip link set " + port.netdev +
-                   " up. On the Arm cores of the DPU: ip link show; ethtool p0; ethtool -m p0; devlink port show");
+               set_up +
+                   "On the Arm cores of the DPU: ip link show (the representor of this port, pf0hpf, and its bridge); "
+                   "ethtool p0; ethtool -m p0; devlink port show");
+  }
   const Advice advice = advice_for(port, lids);
   // By its position the port may be unused, though something is plugged into it.
   const bool may_be_unused =
@@ -557,6 +561,21 @@ std::optional<Finding> left_out_finding(const Node& node, const Port& port) {
               "/proc/net/bonding/" +
               port.bond + ". Then put the switch port of " + port.netdev +
               " in the port channel of the other members, with LACP."});
+}
+
+// A bond that is up, and would not notice a link that is lost. The kernel's default of miimon is 0; the modes 802.3ad,
+// balance-tlb and balance-alb set another one. nullopt: it watches its links, or that is not known.
+std::optional<Finding> unwatched_bond_finding(const Port& port) {
+  if (!port.bonding || !port.bonding->is_unwatched) return std::nullopt;
+  return bad(Status::warning, port.id(),
+             link_state_text(port) + "; " + port.bond + " (" + port.bonding->mode + ") has miimon 0 and arp_interval 0",
+             "a bond that monitors its links",
+             port.bond +
+                 " does not notice that a member has lost its link: it goes on sending there, and that traffic is "
+                 "lost; in the mode active-backup it does not fail over.",
+             "ip link set " + port.bond +
+                 " type bond miimon 100. Then write it where the bond is configured: mii-monitor-interval: 100 "
+                 "(netplan), MIIMonitorSec=100ms (systemd-networkd), miimon=100 (NetworkManager, ifcfg)");
 }
 
 // Commands that give a virtual function its link, on the host that has its physical function.
@@ -683,6 +702,16 @@ Finding function_state_finding(const View& view, const Port& port) {
         "The link is up, and the subnet manager has not configured the virtual function: it has no GUID, or the "
         "subnet has no virtualization for it.";
   return bad(status, port.id(), observed, expected, std::move(meaning), std::move(remedy));
+}
+
+// NICs whose firmware did not start. They have neither a netdev nor an RDMA device, nor the ids of their model.
+void add_nics_in_recovery(const Topology& topology, Findings& findings) {
+  for (const PciDevice& nic : topology.in_recovery)
+    findings.push_back(
+        bad(Status::critical, nic.pci, "in flash recovery", "a NIC with its firmware",
+            "A ConnectX or BlueField is at this address, and did not start its firmware: an update was "
+            "interrupted, its flash is damaged, or a jumper keeps it from the flash. Its ports are gone.",
+            fix_of_flash_recovery(nic.pci)));
 }
 
 // How many of the functions that serve the jobs of this machine are up, and how many are not, by their role.
@@ -1068,6 +1097,40 @@ void add_split_functions(const View& view, Findings& findings) {
   }
 }
 
+// Virtual functions without a driver, while three times as many of their model or more have theirs: the probe failed,
+// or nothing bound them. With functions for virtual machines (vfio) the hypervisor binds them when it needs them.
+void add_unbound_functions(const Node& node, Findings& findings) {
+  constexpr size_t kLeast = 3;
+  struct DriverCounts {
+    std::vector<std::string> unbound{};
+    size_t bound = 0;
+    bool are_for_guests = false;
+    std::string driver{};
+  };
+  if (is_container(node) || node.topology.is_guest() || !records_drivers(node)) return;
+  std::map<PciModel, DriverCounts> models;
+  for (const Nic& nic : node.topology.nics) {
+    const PlatformFunction* function = nic.is_virtual_function() ? function_of(node, nic.pci) : nullptr;
+    if (function == nullptr) continue;
+    DriverCounts& functions = models[model_of(nic)];
+    if (is_given_away(*function)) functions.are_for_guests = true;
+    else if (!function->kernel_driver.empty()) {
+      ++functions.bound;
+      functions.driver = function->kernel_driver;
+    } else if (nic.netdevs.empty() && nic.rdma.empty()) functions.unbound.push_back(nic.pci);
+  }
+  for (const auto& [model, functions] : models) {
+    const std::vector<std::string>& unbound = functions.unbound;
+    if (unbound.empty() || functions.are_for_guests || functions.bound < kLeast * unbound.size()) continue;
+    findings.push_back(bad(
+        Status::warning, unbound.front(), "no driver: " + joined(unbound), functions.driver + ", like equal functions",
+        "A virtual function without a driver has no netdev and no RDMA device: the device plugin does not offer it, "
+        "and no pod gets it. Its probe failed, or it was unbound.",
+        "journalctl -k -g '" + joined(unbound, "|") + "'; then for each: echo " + unbound.front() +
+            " > /sys/bus/pci/drivers_probe"));
+  }
+}
+
 void ask_port_state(const View& view, Findings& findings) {
   constexpr size_t kShown = 16;
   std::vector<std::string> waiting;   // functions that are down and may be unused
@@ -1079,6 +1142,8 @@ void ask_port_state(const View& view, Findings& findings) {
       Finding finding = port_state_finding(view, port);
       if (is_lost_plane(planes, port) && !view.named.contains(port.id()))
         finding = good(port.id(), finding.observed + " (see planes)", finding.expected);
+      if (auto unwatched = unwatched_bond_finding(port); unwatched && finding.status == Status::ok)
+        finding = std::move(*unwatched);
       findings.push_back(std::move(finding));
       continue;
     }
@@ -1115,11 +1180,13 @@ void ask_port_state(const View& view, Findings& findings) {
     return;
   }
   add_gone_ports(view, findings);
+  add_nics_in_recovery(view.now.topology, findings);
   if (auto finding = no_fabric_manager(view.now)) findings.push_back(std::move(*finding));
   if (!view.now.ports.empty())
     if (auto finding = no_rdma_for_gpus(view.now)) findings.push_back(std::move(*finding));
   if (auto finding = no_ports_of_gaudi(view.now)) findings.push_back(std::move(*finding));
   add_split_functions(view, findings);
+  add_unbound_functions(view.now, findings);
   if (!view.now.ports.empty() || !findings.empty()) return;
   std::string devices;
   for (const Nic& nic : view.now.topology.nics)
@@ -1267,7 +1334,8 @@ constexpr Rule kPortState{
         "no subnet manager configured the port; a LID in this state shows that one did so before the link was lost. "
         "ARMED means that the subnet manager has not finished. A port that is ACTIVE without a LID has no address. A "
         "bond stays ACTIVE with one link, so each member is reported separately, also one with a link that LACP has "
-        "left out of the bond. A virtual function has no cable: its "
+        "left out of the bond. A bond without link monitoring (miimon 0) is reported. A virtual function has no cable: "
+        "its "
         "link state policy and, on InfiniBand, its GUID decide; in a "
         "guest, an InfiniBand function that is Polling or in training waits for the link of its host. On a "
         "host, functions that are DOWN are listed, and reported if named or if they were up; a port that is off, while "
@@ -1277,7 +1345,8 @@ constexpr Rule kPortState{
         "GPUs, the finding names the NICs, their driver and the modules to load; NICs beside the GPUs that can have "
         "none are no fault, nor is a workstation whose policy and inventory have none. Gaudi accelerators have ports "
         "of their own: without their netdevs and RDMA devices they are reported, whatever NICs the host has, "
-        "except the first Gaudi, which may use these NICs. In the "
+        "except the first Gaudi, which may use these NICs. A ConnectX or BlueField in flash recovery is named, and a "
+        "virtual function without a driver, while equal ones have theirs. In the "
         "exclusive mode of RDMA (rdma system) a function "
         "whose netdev is here without its "
         "RDMA device, unlike equal functions, was not given back as a whole. A link layer that neither the other ports "

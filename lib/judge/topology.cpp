@@ -13,6 +13,17 @@
 
 namespace fabric {
 
+Fix fix_of_flash_recovery(const std::string& pci) {
+  return {
+      "mstflint -d " + pci + " query. ",
+      {Work::in_machine,
+       "Write the firmware of its board (the PSID is that of an equal card: mstflint -d ADDRESS query), which keeps "
+       "its GUIDs: mstflint -d " +
+           pci +
+           " -i FILE burn. Then power-cycle the node. If it is in flash recovery again, or the flash cannot be "
+           "written, replace the card."}};
+}
+
 namespace {
 
 const std::string kGpuLog = "journalctl -k -g 'Xid|pciehp|amdgpu'; ";
@@ -35,6 +46,16 @@ std::string missing_text(const Built& built, size_t gpu) {
 // How to bring a device back that is not on the PCI bus. If another function of its card is there, slot and power are
 // in order: the kernel or the firmware does not offer the function. `journal`: the command that shows the log.
 Fix fix_of_missing(const Topology& topology, const std::string& pci, const std::string& journal) {
+  if (contains(topology.in_recovery, pci, &PciDevice::pci)) return fix_of_flash_recovery(pci);
+  const auto is_efa = [](const Nic& nic) { return nic.vendor == kAmazon && carries_rdma(nic); };
+  if (!pci.empty() && topology.is_guest() && std::ranges::any_of(topology.nics, is_efa))
+    return {
+        "An instance has the EFA interfaces that it was launched with: compare its network cards with those of the "
+        "instance type (aws ec2 describe-instances, NetworkCardIndex). ",
+        {Work::ends_jobs,
+         "If one has none, stop the instance, attach an EFA interface to that network card, and start it; correct "
+         "its launch template. "},
+        "If all have one: " + journal + "; then report it to AWS."};
   const auto is_beside = [&](const PciDevice& device) {
     return !pci.empty() && device.pci != pci && card_of(device.pci) == card_of(pci);
   };
@@ -434,6 +455,11 @@ std::optional<LostNic> lost_function_of(const Placement& placed, const Topology&
   });
   std::string pattern = part.below;
   if (!part.place.pci.empty()) pattern.insert(0, part.place.pci + "|");
+  for (const PciDevice& nic : topology.in_recovery)
+    if (nic.pci == part.place.pci || (!nic.bridges.empty() && nic.bridges.front() == part.below))
+      return LostNic{"; " + nic.pci + " is in flash recovery",
+                     " " + nic.pci + " did not start its firmware, and offers no port.", fix_of_flash_recovery(nic.pci),
+                     true};
   return LostNic{
       {}, text, fix_of_missing(topology, part.place.pci, "journalctl -k -g '" + pattern + "'"), part.certain};
 }
@@ -1265,17 +1291,6 @@ Findings gpus_without_driver(const View& view) {
   return out;
 }
 
-// The driver that makes the GPU usable for jobs. Empty: unknown.
-std::string_view gpu_module(const Gpu& gpu) {
-  switch (gpu.vendor) {
-    case kNvidia: return "nvidia";
-    case kAmd: return "amdgpu";
-    case kHabana: return "habanalabs";
-    case kAmazon: return "neuron";
-    default: return {};
-  }
-}
-
 // Whether a GPU without a driver here has none. A tree that others captured may lack the links to drivers. It has them
 // if a bridge above the GPU has its driver, and it is complete if it has the power settings, which every function has.
 bool shows_driver(const Node& node, const Gpu& gpu) {
@@ -1310,6 +1325,22 @@ void add_models_without_driver(const Node& node, Findings& out) {
     const std::string module(gpu_module(first));
     Fix fix = "modprobe " + module + "; journalctl -k -g " + module;
     if (module.empty()) fix = "lspci -k -s " + first.pci + " (Kernel modules); modprobe the module; journalctl -k";
+    std::string why;
+    const ModuleRule* rule = nullptr;
+    if (node.host && drivers.begin()->empty())
+      rule = find_where(node.host->software.modules, [&](const ModuleRule& each) { return each.module == module; });
+    if (rule != nullptr && rule->text.empty()) {
+      why = " The running kernel has no module " + module + " (" + rule->where.text() +
+            "): the driver was not built or installed for it.";
+      fix = {
+          "Install the driver for this kernel: dkms status; dkms autoinstall; or the packages of its modules for this "
+          "kernel. Then modprobe " +
+              module + ". ",
+          {Work::ends_jobs, "Else boot the kernel that has it."}};
+    } else if (rule != nullptr) {
+      why = " A line of the configuration forbids it, " + rule->where.text() + ": " + rule->text + ".";
+      fix = "Remove the module from " + rule->where.text() + ", also in the initramfs. Then: modprobe " + module;
+    }
     const std::string& other = *drivers.begin();
     if (!other.empty() && !module.empty())  // it keeps the driver for jobs away
       fix = {
@@ -1317,8 +1348,31 @@ void add_models_without_driver(const Node& node, Findings& out) {
           "For the next boots: blacklist " + other + " in /etc/modprobe.d, and rebuild the initramfs."};
     out.push_back(
         bad(Status::warning, "GPUs", std::move(observed), module.empty() ? "a driver" : module,
-            "Without " + (module.empty() ? "a driver" : "the driver " + module) + " no job can use these GPUs.",
+            "Without " + (module.empty() ? "a driver" : "the driver " + module) + " no job can use these GPUs." + why,
             std::move(fix)));
+  }
+}
+
+// GPUs that are divided into other partitions than most GPUs of their model (AMD: compute and memory mode).
+void add_odd_partitions(const Node& node, Findings& out) {
+  std::map<PciModel, std::map<std::string, size_t>> modes;
+  for (const Gpu& gpu : node.topology.gpus)
+    if (!gpu.partition.empty() && !is_given_away(node, gpu.pci)) ++modes[model_of(gpu)][gpu.partition];
+  for (const Gpu& gpu : node.topology.gpus) {
+    if (gpu.partition.empty() || is_given_away(node, gpu.pci)) continue;
+    const auto& counts = modes.at(model_of(gpu));
+    const auto usual = majority(counts);
+    constexpr size_t kLeast = 3;
+    if (!usual || *usual == gpu.partition || counts.at(*usual) < kLeast * counts.at(gpu.partition)) continue;
+    const std::string compute = usual->substr(0, usual->find('/'));
+    out.push_back(
+        bad(Status::warning, gpu.name, "partitions " + gpu.partition, *usual + ", like equal GPUs",
+            "The GPU " + gpu.pci +
+                " is divided into other partitions than the equal ones: it has another number of devices, with other "
+                "amounts of memory, so that ranks do not fit GPUs and NICs.",
+            {"rocm-smi --showcomputepartition --showmemorypartition. ",
+             {Work::ends_jobs, "While no program uses it: echo " + compute + " > /sys/bus/pci/devices/" + gpu.pci +
+                                   "/current_compute_partition"}}));
   }
 }
 
@@ -1400,6 +1454,9 @@ void ask_symmetry(const View& view, Findings& findings) {
   Findings models;
   add_models_without_driver(view.now, models);
   for (Finding& each : models) add(std::move(each));
+  Findings partitions;
+  add_odd_partitions(view.now, partitions);
+  for (Finding& each : partitions) add(std::move(each));
   if (found.empty()) add(good("node", "no part is missing", "equal places have equal parts"));
   findings.insert(findings.end(), found.begin(), found.end());
 }
@@ -1426,7 +1483,7 @@ constexpr Rule kSymmetry{
         "the node with which equal devices are "
         "evenly spread. GPUs that NVIDIA's driver has and the /sys of a container does not show are one finding: they "
         "are not missing. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, other "
-        "than nouveau.",
+        "than nouveau. A GPU of AMD is in the partition mode of the equal ones.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power-cycle the node, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,

@@ -62,6 +62,9 @@ bool serves_gpu(const View& view, const Port& port);
 // The port is for storage or management: other ports serve the GPUs.
 bool has_other_purpose(const View& view, const Port& port);
 
+// How a NIC in flash recovery (Topology::in_recovery) gets its firmware back.
+Fix fix_of_flash_recovery(const std::string& pci);
+
 // The speed differs from [expect] speed, which applies to ports that serve GPUs.
 bool misses_speed(const View& view, const Port& port);
 

@@ -25,6 +25,16 @@ std::string gpu_log_word(uint16_t vendor) {
   }
 }
 
+std::string_view gpu_module(const Gpu& gpu) {
+  switch (gpu.vendor) {
+    case kNvidia: return "nvidia";
+    case kAmd: return "amdgpu";
+    case kHabana: return "habanalabs";
+    case kAmazon: return "neuron";
+    default: return {};
+  }
+}
+
 }  // namespace fabric
 
 namespace fabric::gpu {

@@ -21,6 +21,9 @@ namespace fabric {
 // NVIDIA, else the name of the vendor's driver; empty: another vendor.
 std::string gpu_log_word(uint16_t vendor);
 
+// The driver that makes the GPU usable for jobs. Empty: unknown.
+std::string_view gpu_module(const Gpu& gpu);
+
 }  // namespace fabric
 
 namespace fabric::gpu {

@@ -32,6 +32,7 @@ PlatformFunction read_function(const Root& root, const std::string& address) {
   function.nonfatal = parse_aer(root.text_of(folder + "/aer_dev_nonfatal"));
   function.fatal = parse_aer(root.text_of(folder + "/aer_dev_fatal"));
   function.iommu_group = root.link_name(folder + "/iommu_group");
+  if (const auto l1 = root.number_in<unsigned>(folder + "/link/l1_aspm")) function.link_sleeps = *l1 != 0;
   return function;
 }
 

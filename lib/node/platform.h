@@ -45,6 +45,8 @@ struct PlatformFunction {
   AerCounts correctable{}, nonfatal{}, fatal{};
   std::string iommu_group{};  // its number; empty: none
   std::vector<Bar> bars{};    // GPUs only
+  // Its link sleeps between packets (ASPM, state L1: link/l1_aspm of sysfs); absent: it cannot, or unknown.
+  std::optional<bool> link_sleeps{};
   bool operator==(const PlatformFunction&) const = default;
 };
 

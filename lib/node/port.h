@@ -66,6 +66,13 @@ struct Aggregator {
   bool operator==(const Aggregator&) const = default;
 };
 
+// The settings of a bond that decide about its links (Documentation/networking/bonding.rst of Linux).
+struct BondSettings {
+  std::string mode;           // "802.3ad", "active-backup"
+  bool is_unwatched = false;  // neither miimon nor arp_interval is set: it does not see that a member lost its link
+  bool operator==(const BondSettings&) const = default;
+};
+
 // A port of an RDMA device and the netdev it sits on: the unit of settings, checks and metrics.
 struct Port {
   std::string rdma;  // "mlx5_0"
@@ -92,6 +99,7 @@ struct Port {
   std::optional<PortPlace> place{};  // nullopt: the topology was not read
   bool no_node_guid = false;         // the node GUID of its mlx5 device is zero: the host gave the function none
   std::string bond;  // of role bond: the bond, which is also its netdev; of role bond_member: the bond above it
+  std::optional<BondSettings> bonding{};  // of role bond; absent: unknown
   std::string kernel_driver;  // driver of the PCI function ("mlx5_core"), else the RDMA link type ("rxe"), else empty
   std::string driver_version{};  // of its module, else the kernel's release
   std::string driver;            // our driver's name for it ("mlx5", "upstream"): see lib/nic/

@@ -213,6 +213,15 @@ Members members_of(const Root& root, const std::string& bond_folder, const Port&
   return out;
 }
 
+// The settings of the bond that is the port's netdev. nullopt: it is no bond, or its files cannot be read.
+std::optional<BondSettings> bond_settings(const Root& root, const Port& port) {
+  const std::string folder = net_folder(port) + "/bonding/";
+  const std::string mode = root.line_of(folder + "mode");  // "802.3ad 4"
+  if (mode.empty()) return std::nullopt;
+  const auto mii = root.number_in<unsigned>(folder + "miimon"), arp = root.number_in<unsigned>(folder + "arp_interval");
+  return BondSettings{.mode = mode.substr(0, mode.find(' ')), .is_unwatched = mii == 0u && arp == 0u};
+}
+
 // Fills the members that the netdev has, and returns its MTU.
 std::optional<uint32_t> read_netdev(Context& context, Port& port) {
   if (port.netdev.empty()) return std::nullopt;
@@ -348,6 +357,7 @@ void read_link(Context& context, Port& port) {
         break;
       }
   if (!port.bond.empty()) port.netdev = port.bond;
+  port.bonding = port.bond.empty() ? std::nullopt : bond_settings(root, port);
   read_link_role(context, port);
   if (is_unnamed && port.role == PortRole::switchdev_uplink) port.role = PortRole::representor;
   const auto mtu = read_netdev(context, port);
@@ -371,6 +381,7 @@ std::vector<Port> bond_members(Context& context, const Port& bond) {
   for (const auto& [name, place] : members_of(root, net_folder(bond), bond)) {
     Port member = bond;
     member.role = PortRole::bond_member;
+    member.bonding.reset();
     member.netdev = name;
     member.driver = driver_for(member.kernel_driver, &root, member.netdev).name;
     member.pci = place.pci;

@@ -11,6 +11,7 @@
 #include "kernel/capture/root.h"
 #include "kernel/kernel.h"
 #include "nic/capabilities.h"
+#include "node/gpu.h"
 #include "node/node.h"
 #include "node/provider_abi.h"
 #include "node/topology.h"
@@ -236,9 +237,13 @@ Result<std::optional<unsigned>> mode_of(const Kernel& kernel, const std::string&
   return mode.error();
 }
 
-// The modules of NICs that have no RDMA device.
+// The modules of NICs that have no RDMA device, and of GPUs that have no driver.
 std::set<std::string> wanted_modules(const Root& root, const Topology& topology) {
   std::set<std::string> out;
+  for (const Gpu& gpu : topology.gpus)
+    if (const std::string_view module = gpu_module(gpu);
+        !module.empty() && root.link_name("sys/bus/pci/devices/" + gpu.pci + "/driver").empty())
+      out.emplace(module);
   for (const Nic& nic : topology.nics) {
     if (!nic.rdma.empty() || nic.rdma_elsewhere || nic.is_virtual_function()) continue;
     const std::string driver = root.link_name("sys/bus/pci/devices/" + nic.pci + "/driver");

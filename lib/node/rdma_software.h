@@ -38,10 +38,10 @@ std::optional<ModuleRule> parse_module_rule(std::string_view line);
 // The modules of modules.dep or modules.builtin: "kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko.zst: ..." is mlx5_ib.
 std::set<std::string> parse_module_files(std::string_view list);
 
-// The rules about the modules of NICs that have no RDMA device, of modprobe.d(5) and the kernel's parameters
-// module_blacklist= and modprobe.blacklist=, and those of these modules that the running kernel does not have; of
-// kMadModule that it is not loaded, on a board whose NVSwitches are managed through it. Else reads nothing if each NIC
-// has an RDMA device.
+// The rules about the modules of NICs that have no RDMA device and of GPUs that have no driver, of modprobe.d(5) and
+// the kernel's parameters module_blacklist= and modprobe.blacklist=, and those of these modules that the running kernel
+// does not have; of kMadModule that it is not loaded, on a board whose NVSwitches are managed through it. Else reads
+// nothing if each NIC has an RDMA device and each GPU a driver.
 std::vector<ModuleRule> read_module_rules(const Root& root, const Topology& topology,
                                           const std::vector<std::string>& kernel_options);
 

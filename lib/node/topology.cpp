@@ -432,24 +432,28 @@ Result<Topology> load_topology(const Kernel& kernel) {
   if (names)
     for (const std::string& name : *names) {
       const std::string link = "sys/bus/pci/devices/" + name;
+      bool is_recovering = false;
       if (const Nic* known = find_in(by_hwloc, name)) {
-        if (!is_gpu(*known) && !is_network(*known) && !is_accelerator(*known)) continue;
+        is_recovering = is_in_flash_recovery(*known);
+        if (!is_gpu(*known) && !is_network(*known) && !is_accelerator(*known) && !is_recovering) continue;
       } else {
         // Only the class is read of functions that hwloc lacks: most functions of a server are bridges and disks.
         PciDevice function;
         function.class_code = root.number_in<uint32_t>(link + "/class", 16).value_or(0);
         const uint32_t base = function.class_code >> 16;
-        if (is_accelerator(function) || is_peripheral(function)) {
+        if (is_accelerator(function) || is_peripheral(function) || is_memory(function)) {
           function.vendor = root.number_in<uint16_t>(link + "/vendor", 16).value_or(0);
           function.device = root.number_in<uint16_t>(link + "/device", 16).value_or(0);
         }
-        if (!is_network(function) && base != 0x03 && base != 0x12 && !is_gpu(function)) continue;
+        is_recovering = is_in_flash_recovery(function);
+        if (!is_network(function) && base != 0x03 && base != 0x12 && !is_gpu(function) && !is_recovering) continue;
       }
       const auto resolved = root.resolve(link);
       if (!resolved) continue;
       const auto place = pci::parse_location(*resolved);
       if (!place || place->below != 0) continue;
-      functions[place->pci].place = *place;
+      if (is_recovering) view.machine.in_recovery.push_back(pci::read_function(root, *place));
+      else functions[place->pci].place = *place;
     }
   add_elsewhere(root, functions);
 

@@ -129,6 +129,7 @@ struct Topology {
   // Functions of the class of accelerators that are in no list, because it is unknown what they are: FPGAs, NPUs. Each
   // with its ids and its driver: "0000:11:00.0 (1e52:401e, driver tenstorrent)".
   std::vector<std::string> unknown_accelerators{};
+  std::vector<PciDevice> in_recovery{};  // NICs that did not start their firmware (is_in_flash_recovery())
   // The PCI addresses of GPUs that NVIDIA's driver has and /sys does not show: that of a container may lack some.
   std::vector<std::string> hidden_gpus{};
   std::vector<std::string> differences{};  // between hwloc and sysfs, a line each; sysfs is used

@@ -271,7 +271,8 @@ Machine infiniband() {
     port.netdev.clear();
     port.ifindex = 0;
     port.qos = {};
-    port.gids = {{0, "fe80:0000:0000:0000:b83f:d203:0012:3450", "IB/RoCE v1", ""}};
+    port.gids = {
+        {0, "fe80:0000:0000:0000:b83f:d203:0012:345" + port.rdma.substr(port.rdma.size() - 1), "IB/RoCE v1", ""}};
     port.speed.reset();
     port.fec.reset();
   });

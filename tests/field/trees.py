@@ -4023,6 +4023,16 @@ def h100_front_end_only(tree):
     tree.module('nvidia', 'nvidia_peermem', 'mlx5_core', 'mlx5_ib')
 
 
+def cx5_flash_recovery(tree):
+    """A PC with a ConnectX-5 of an Innova-2 card whose flash has no firmware: lspci shows one function, "Flash Recovery"."""
+    tree.file('proc/cpuinfo', 'vendor_id : GenuineIntel\nmodel name : Intel(R) Core(TM) i7-6700 CPU @ 3.40GHz\nflags : fpu vmx')
+    above = tree.bridge('sys/devices/pci0000:00', '0000:00:01.0', ids=('0x8086', '0x1901'), link=('8.0 GT/s PCIe', '16'))
+    tree.function(above, '0000:03:00.0', '0x058000', '0x15b3', '0x020d', link=('8.0 GT/s PCIe', '8'))
+    above = tree.bridge('sys/devices/pci0000:00', '0000:00:1c.0', ids=('0x8086', '0xa114'), link=('5.0 GT/s PCIe', '1'))
+    tree.netdev(tree.function(above, '0000:05:00.0', '0x020000', '0x8086', '0x1533', 'igb', link=('2.5 GT/s PCIe', '1')), 'enp5s0', 1, mtu=1500)
+    tree.module('igb')
+
+
 def write(name, folder):
     tree = Tree(folder)
     globals()[name.replace('-', '_')](tree)

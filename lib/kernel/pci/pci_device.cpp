@@ -6,8 +6,8 @@
 namespace fabric {
 namespace {
 
-constexpr uint32_t kNetwork = 0x02, kVga = 0x0300, k3d = 0x0302, kDisplay = 0x0380, kInfiniband = 0x0c06,
-                   kAccelerator = 0x1200, kPeripheral = 0x0880;
+constexpr uint32_t kNetwork = 0x02, kMemory = 0x05, kVga = 0x0300, k3d = 0x0302, kDisplay = 0x0380,
+                   kInfiniband = 0x0c06, kAccelerator = 0x1200, kPeripheral = 0x0880;
 
 // Intel's integrated graphics always has this address (arch/x86/kernel/early-quirks.c and i915 rely on it).
 constexpr std::string_view kIntelIntegrated = "0000:00:02.0";
@@ -51,6 +51,14 @@ std::string place_on_card(const std::string& pci) { return pci.substr(card_of(pc
 
 bool is_network(const PciDevice& function) {
   return function.class_code >> 16 == kNetwork || function.class_code >> 8 == kInfiniband;
+}
+
+bool is_memory(const PciDevice& function) { return function.class_code >> 16 == kMemory; }
+
+bool is_in_flash_recovery(const PciDevice& function) {
+  constexpr uint16_t kFirst = 0x01f6, kLast = 0x021f;  // ConnectX-3 to ConnectX-8, BlueField to BlueField-3
+  return function.vendor == kNvidiaNetworking && is_memory(function) && function.device >= kFirst &&
+         function.device <= kLast;
 }
 
 bool has_c2c(const PciDevice& gpu) {

@@ -70,6 +70,12 @@ inline bool are_of_one_model(const PciDevice& a, const PciDevice& b) { return mo
 // Class 02xx (network), or 0c06 (InfiniBand of the first generations).
 bool is_network(const PciDevice& function);
 
+// A ConnectX or BlueField whose flash has no firmware that starts: a memory controller with an id of its own ("Flash
+// Recovery" in pci.ids), for tools that write the flash.
+bool is_in_flash_recovery(const PciDevice& function);
+// Whether the class is that of memory controllers (05).
+bool is_memory(const PciDevice& function);
+
 // A GPU of a Grace superchip (GH200, GB200, GB300): NVLink-C2C joins it to its CPU, and it uses the address translation
 // service of the SMMU (nvgrace_gpu_vfio_pci_table in drivers/vfio/pci/nvgrace-gpu/main.c, Linux 6.18).
 bool has_c2c(const PciDevice& gpu);

@@ -606,6 +606,23 @@ TEST(Check, AHostWhoseGpusAreAllPassedOnMayTranslate) {
   EXPECT_EQ(complaints_of(node.view(), {"iommu"}).size(), 1u) << "one GPU is the host's";
 }
 
+// A workstation: NICs reach no memory of a GeForce, and a link of 25 Gb/s is slower than the IOMMU.
+TEST(Check, ASlowNicWithoutAGpuThatItReachesMayBeTranslated) {
+  Healthy node;
+  for (auto& [group, type] : node.now.platform.iommu_groups) type = "DMA-FQ";
+  for (Port& port : node.now.ports) port.rate = 25e9 / 8;
+  EXPECT_EQ(complaints_of(node.view(), {"iommu"}).size(), 1u) << "NICs reach these GPUs";
+  for (Gpu& gpu : node.now.topology.gpus) gpu.model = "NVIDIA GeForce RTX 4090";
+  EXPECT_EQ(said(node.view(), {"iommu"}), "");
+  node.now.ports[0].rate = 100e9 / 8;
+  EXPECT_EQ(complaints_of(node.view(), {"iommu"}).size(), 1u) << "a fast link";
+  node.now.topology.gpus.clear();
+  node.now.ports[0].rate = 25e9 / 8;
+  EXPECT_EQ(said(node.view(), {"iommu"}), "");
+  node.now.ports[0].rate.reset();
+  EXPECT_EQ(complaints_of(node.view(), {"iommu"}).size(), 1u) << "a link of unknown speed";
+}
+
 // Workstations: without a NIC for them, GPUs reach each other over their root ports.
 TEST(Acs, BetweenGpusWithoutANic) {
   const std::vector<std::string> only{"acs"};
@@ -734,6 +751,12 @@ const PlantedDefects& platform_defects() {
          .remedy = "TLP header|" + std::string(kBelowGpu)}}},
       {"odd_payload", [](Healthy& n) { settings(n, kNic).max_payload = 128; },
        saying("pci-tuning", "mlx5_1", W, "MPS 128|0000:22:04.0 above it: MPS 512|(MPS)")},
+      {"link_that_sleeps",
+       [](Healthy& n) {
+         for (const Nic& nic : n.now.topology.nics) at(n, nic.pci).link_sleeps = false;
+         at(n, kNic).link_sleeps = true;
+       },
+       saying("pci-tuning", "mlx5_1", W, "ASPM L1 on|(ASPM L1)")},
       {"odd_tags", [](Healthy& n) { settings(n, kNic).ten_bit_tags = false; },
        saying("pci-tuning", "mlx5_1", W, "10-bit tags off")},
       {"gpu_asleep",

@@ -356,6 +356,24 @@ TEST(Rails, TheDotOfAnInterfaceIsASlashForSysctl) {
   EXPECT_TRUE(has(remedy_for(node, "rails"), "net.ipv4.conf.ens0/100.arp_ignore=1")) << remedy_for(node, "rails");
 }
 
+TEST(Address, OfEqualPortsAreOnAVlanThatThisOneLacks) {
+  Healthy node;
+  for (size_t i = 0; i < 4; ++i) {
+    if (i != 2) {
+      const std::string vlan = node.now.ports[i].netdev + ".100";
+      node.now.ports[i].gids[2].netdev = vlan;
+      node.now.network.interfaces[vlan] = interface(node, i);
+    } else {
+      node.now.ports[i].gids.resize(2);
+    }
+    interface(node, i).addresses->clear();
+  }
+  const auto found = complaints_of(node.view(), {"address"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(describe(found[0]), "address mlx5_2/1 critical: no IP address on ens2 or above it");
+  EXPECT_TRUE(has(found[0].remedy, "ens0.100") && !has(found[0].remedy, "dev ens2")) << found[0].remedy;
+}
+
 TEST(MtuChain, ABondHasTheSwitchPortsOfItsMembers) {
   Healthy node;
   Port member = node.now.ports[1];
@@ -583,6 +601,26 @@ TEST(Ip, SubnetsAndGids) {
 // -- Cables and switch ports
 
 Neighbor& peer(Healthy& node, size_t port) { return node.now.neighbors.heard.at(port); }
+
+// Without a plan only a pattern shows a wrong rail: seven switches for eight ports.
+TEST(Check, TwoPortsAtOneSwitchWhileEachOtherHasItsOwn) {
+  Healthy node(8);
+  const Cabling plan = node.policy.cabling;
+  node.policy.cabling = {};
+  const std::vector<std::string> only{"cabling"};
+  EXPECT_EQ(said(node.view(), only), "");
+  peer(node, 3).system_name = peer(node, 4).system_name;
+  EXPECT_EQ(said(node.view(), only),
+            "cabling mlx5_3/1 warning: leaf4.example.com Ethernet7, like mlx5_4/1\n"
+            "cabling mlx5_4/1 warning: leaf4.example.com Ethernet7, like mlx5_3/1\n");
+  peer(node, 6).system_name = peer(node, 7).system_name;
+  EXPECT_EQ(said(node.view(), only), "") << "two pairs: perhaps by design";
+  for (size_t port = 0; port < 8; ++port) peer(node, port).system_name = "leaf" + std::to_string(port / 2);
+  EXPECT_EQ(said(node.view(), only), "") << "two rails at each switch";
+  node.policy.cabling = plan;
+  peer(node, 0).system_name = "leaf0.example.com";
+  EXPECT_FALSE(has(said(node.view(), only), "like mlx5")) << "the plan decides";
+}
 
 void unplug(Healthy& node, size_t port) {
   auto& heard = node.now.neighbors.heard;

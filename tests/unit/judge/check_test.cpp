@@ -1555,6 +1555,110 @@ TEST(Check, AMemberOfABondWithASlowerLinkIsNamed) {
   EXPECT_FALSE(has(describe(complaints_of(node.view(), {"rate"})), second.id())) << "port-state reports it";
 }
 
+TEST(Check, InfiniBandCardsWithOneGuidAreNamed) {
+  Healthy node;
+  for (Port& port : node.now.ports) {
+    port.link_layer = LinkLayer::infiniband;
+    port.netdev.clear();
+    port.gids = {{0, "fe80:0000:0000:0000:5aa2:e103:0000:000" + port.rdma.substr(5), "IB/RoCE v1", ""}};
+  }
+  const std::vector<std::string> only{"gid"};
+  EXPECT_EQ(said(node.view(), only), "");
+  node.now.ports[2].gids[0].gid = "fec0" + node.now.ports[0].gids[0].gid.substr(4);  // the prefix of another subnet
+  EXPECT_EQ(said(node.view(), only),
+            "gid mlx5_0/1 critical: GUID 5aa2:e103:0000:0000, like mlx5_2/1\n"
+            "gid mlx5_2/1 critical: GUID 5aa2:e103:0000:0000, like mlx5_0/1\n");
+  test::down(node, 2, kPhysDisabled);
+  EXPECT_EQ(said(node.view(), only), "");
+}
+
+TEST(Check, APortWithoutTheFunctionsOfItsEqualsNeedsNoAddress) {
+  Healthy node;
+  for (size_t i = 0; i < 4; ++i) {
+    node.now.ports[i].gids.resize(2);  // link-local alone
+    Nic function = node.now.topology.nics[i];
+    function.pci = card_of(function.pci) + ".1";
+    function.role = FunctionRole::virtual_function;
+    function.rdma.clear();
+    function.netdevs.clear();
+    if (i != 2) node.now.topology.nics.push_back(std::move(function));
+  }
+  const auto found = complaints_of(node.view(), {"gid"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(describe(found[0]), "gid mlx5_2/1 warning: no virtual functions, and no routable GID");
+  EXPECT_TRUE(has(found[0].remedy, "sriov_numvfs") && !has(found[0].remedy, "ip address")) << found[0].remedy;
+}
+
+TEST(Check, AFunctionWithoutADriverBesideEqualOnesIsNamed) {
+  Healthy node;
+  const auto driver_of = [&](const std::string& pci) -> std::string& {
+    return node.now.platform.functions[pci].kernel_driver;
+  };
+  std::vector<std::string> functions;
+  for (size_t i = 0; i < 4; ++i) {
+    Nic function = node.now.topology.nics[i];
+    function.pci = card_of(function.pci) + ".1";
+    function.name = function.pci;
+    function.device = 0x101e;
+    function.role = FunctionRole::virtual_function;
+    function.rdma.clear();
+    function.netdevs.clear();
+    functions.push_back(function.pci);
+    driver_of(function.pci) = "mlx5_core";
+    node.now.topology.nics.push_back(std::move(function));
+  }
+  EXPECT_EQ(port_states(node), "");
+  driver_of(functions[2]).clear();
+  EXPECT_EQ(port_states(node), "port-state " + functions[2] + " warning: no driver: " + functions[2] + "\n");
+  driver_of(functions[3]) = "vfio-pci";
+  EXPECT_EQ(port_states(node), "") << "the hypervisor binds them";
+  driver_of(functions[3]).clear();
+  EXPECT_EQ(port_states(node), "") << "two of four: none says that they should have one";
+}
+
+TEST(Check, ABondWithoutLinkMonitoringIsNamed) {
+  Healthy node;
+  Port& bond = node.now.ports[0];
+  test::make_bond(bond);
+  bond.bonding = BondSettings{"802.3ad", false};
+  EXPECT_EQ(port_states(node), "");
+  bond.bonding = BondSettings{"active-backup", true};
+  EXPECT_EQ(port_states(node),
+            "port-state mlx5_0/1 warning: ACTIVE, LinkUp; bond0 (active-backup) has miimon 0 and arp_interval 0\n");
+  test::down(node, 0, kPhysDisabled);
+  EXPECT_FALSE(has(port_states(node), "miimon")) << "the link comes first";
+}
+
+TEST(Check, ABondOfAnotherModeIsNoSlowCable) {
+  Healthy node;
+  for (size_t i = 0; i < node.now.ports.size(); ++i) {
+    test::make_bond(node.now.ports[i], "bond" + std::to_string(i));
+    node.now.ports[i].bonding = BondSettings{"802.3ad", false};
+  }
+  Port& odd = node.now.ports[1];
+  *odd.rate /= 2;
+  EXPECT_FALSE(has(complaints_of(node.view(), {"rate"}).at(0).remedy, "the mode"));
+  odd.bonding->mode = "active-backup";
+  const auto found = complaints_of(node.view(), {"rate"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_TRUE(has(found[0].meaning, "bond1 has the mode active-backup") && has(found[0].meaning, "802.3ad"))
+      << found[0].meaning;
+  EXPECT_TRUE(has(found[0].remedy, "Give bond1 the mode 802.3ad") && !has(found[0].remedy, "cable")) << found[0].remedy;
+}
+
+TEST(Check, ADpuOwnedPortWithoutALinkIsNotSetUpTwice) {
+  Healthy node;
+  Port& port = node.now.ports[0];
+  port.role = PortRole::dpu_owned;
+  test::down(node, 0, kPhysDisabled);
+  port.carrier = false;
+  const auto remedy = [&] { return complaints_of(node.view(), {"port-state"}).at(0).remedy; };
+  EXPECT_TRUE(has(remedy(), "Arm cores") && !has(remedy(), "ip link set")) << remedy();
+  port.link_status = LinkStatus{.up = false};
+  port.link_status->reason = kSwitchedOff;
+  EXPECT_TRUE(has(remedy(), "ip link set")) << remedy();
+}
+
 TEST(Check, DevicesWithoutReadablePortsAreNamed) {
   Healthy node;
   node.before.ports.clear();
@@ -1688,6 +1792,17 @@ TEST(Check, RoceMtuOfAFunctionWhosePhysicalFunctionAllowsMore) {
   EXPECT_TRUE(has(remedy(9000), "has MTU 9000, which allows it. When no job runs:")) << remedy(9000);
   EXPECT_FALSE(has(remedy(9000), "aise the MTU of its physical function")) << remedy(9000);
   EXPECT_TRUE(has(remedy(1500), "aise the MTU of its physical function first")) << remedy(1500);
+  EXPECT_FALSE(has(remedy(1500), "NetworkAttachmentDefinition")) << remedy(1500);
+}
+
+TEST(Check, RoceMtuInAContainerComesFromItsNetwork) {
+  Healthy node;
+  node.now.has_container_processes = true;
+  node.now.ports[1].qos.mtu = 1500;
+  node.now.ports[1].active_mtu = 1024;
+  const auto found = complaints_of(node.view(), {"roce-mtu"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_TRUE(has(found[0].remedy, "NetworkAttachmentDefinition")) << found[0].remedy;
 }
 
 // One fault does not hide another: a NIC whose GPU is missing has no other purpose.

@@ -261,6 +261,16 @@ TEST(Symmetry, NicsOfSeveralVendorsAreComparedTogether) {
   EXPECT_EQ(said(node), "locality GPU6 critical: NODE to mlx5_7\n");
 }
 
+TEST(Symmetry, AGpuInOtherPartitionsIsNamed) {
+  Node node = test::mi300x_server();
+  const auto symmetry = [&] { return test::said({.now = node}, {"symmetry"}); };
+  EXPECT_EQ(symmetry(), "");
+  node.topology.gpus[2].partition = "SPX/NPS1";
+  EXPECT_EQ(symmetry(), "symmetry GPU2 warning: partitions SPX/NPS1\n");
+  for (size_t gpu = 0; gpu < 3; ++gpu) node.topology.gpus[gpu].partition = "SPX/NPS1";
+  EXPECT_EQ(symmetry(), "") << "three of eight: for other jobs";
+}
+
 // The fix of a GPU whose NIC is not where it should be is that of the cause.
 TEST(Symmetry, TheFixOfAFarNicIsThatOfItsCause) {
   const Node whole = test::snc_server();
@@ -274,6 +284,24 @@ TEST(Symmetry, TheFixOfAFarNicIsThatOfItsCause) {
   const std::string pci = node.topology.nics[2].pci;
   remove_nic(node, 2);
   EXPECT_TRUE(has(said(node), "locality GPU2 critical") && has(said(node), "reseat")) << said(node);
+
+  PciDevice recovering = whole.topology.nics[2];
+  recovering.device = 0x0218;
+  recovering.class_code = 0x058000;
+  EXPECT_TRUE(is_in_flash_recovery(recovering));
+  node.topology.in_recovery = {recovering};
+  EXPECT_TRUE(has(said(node), "locality GPU2 critical") && has(said(node), pci + " is in flash recovery") &&
+              has(said(node), "port-state " + pci + " critical: in flash recovery") &&
+              has(said(node), "mstflint -d " + pci + " -i FILE burn"))
+      << said(node);
+  EXPECT_FALSE(has(said(node), "reseat")) << said(node);
+
+  node = whole;
+  node.topology.hypervisor = "Amazon EC2";
+  for (Nic& nic : node.topology.nics) nic.vendor = kAmazon, nic.device = 0xefa3;
+  remove_nic(node, 2);
+  EXPECT_TRUE(has(said(node), "locality GPU2 critical") && has(said(node), "attach an EFA interface")) << said(node);
+  EXPECT_FALSE(has(said(node), "operator of the host")) << said(node);
 
   const auto without_rdma = [&](const char* driver) {
     node = whole;

@@ -433,6 +433,17 @@ TEST(Diagnosis, TwoFaultsOfOnePortAreBothNamed) {
   EXPECT_EQ(found, (std::set<std::string>{"pfc-off-switch", "slow-pcie"}));
 }
 
+// The switch is not known, so that the headroom is not proven to be the cause.
+TEST(Diagnosis, APortThatPausesAndDiscardsIsNoNetworkThatWorks) {
+  Healthy node;
+  node.now.neighbors = {};
+  hold(node, 0.09);
+  hold(node, 0.03, "rx");
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"busy-network"});
+  grow(node, Where::ethtool, "rx_prio3_discards", 50);
+  EXPECT_FALSE(rules_of(ask(node)).contains("busy-network")) << text(ask(node));
+}
+
 // SONiC announces an alias as the port id; its commands take the name in the description.
 TEST(Diagnosis, TheCommandsOfTheSwitchNameItsPort) {
   for (const auto& [system, id, description, command] :

@@ -572,6 +572,21 @@ TEST(RdmaSoftware, RulesAboutTheModulesOfNicsWithoutRdma) {
   EXPECT_EQ(rules(), "");
 }
 
+TEST(RdmaSoftware, AModuleOfGpusWithoutADriverThatTheKernelLacks) {
+  Tree tree;
+  Topology topology;
+  Gpu& gpu = topology.gpus.emplace_back();
+  gpu.pci = "0000:13:00.0";
+  gpu.vendor = kNvidia;
+  tree.file("proc/sys/kernel/osrelease", "6.14.0\n");
+  tree.file("lib/modules/6.14.0/modules.dep", "kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko.zst:\n");
+  const auto rules = host::read_module_rules(tree.root(), topology, {});
+  ASSERT_EQ(rules.size(), 1u);
+  EXPECT_TRUE(rules[0].module == "nvidia" && rules[0].text.empty());
+  tree.link("sys/bus/pci/devices/0000:13:00.0/driver", "../../drivers/nvidia");
+  EXPECT_TRUE(host::read_module_rules(tree.root(), topology, {}).empty());
+}
+
 TEST(RdmaSoftware, NothingHasLoadedTheModuleForTheFabricManager) {
   Tree tree;
   Topology topology;
@@ -1071,6 +1086,7 @@ void add_machine(Tree& tree) {
   tree.file(gpu + "/power_state", "D0\n").file(gpu + "/power/control", "on\n");
   tree.file(gpu + "/resource", kResource).file(gpu + "/resource2_resize", "000000000003ff00\n");
   tree.file(nic + "/aer_dev_correctable", kCorrectable).file(nic + "/aer_dev_fatal", kFatal);
+  tree.file(nic + "/link/l1_aspm", "1\n");
   tree.folder("sys/bus/pci/drivers/mlx5_core").link(nic + "/driver", "../../../../bus/pci/drivers/mlx5_core");
   tree.file("sys/kernel/iommu_groups/37/type", "identity\n")
       .link(nic + "/iommu_group", "../../../../kernel/iommu_groups/37");
@@ -1101,11 +1117,13 @@ TEST_F(PlatformOf, ACapturedMachine) {
   const PlatformFunction& gpu = has.functions.at(kGpu);
   EXPECT_EQ(gpu.power_state, "D0");
   EXPECT_EQ(gpu.power_control, "on");
+  EXPECT_FALSE(gpu.link_sleeps);
   ASSERT_EQ(gpu.bars.size(), 3u);
   EXPECT_EQ(gpu.bars[1].resizable, 0x3ff00u);
   EXPECT_EQ(gpu.bars[2].resizable, std::nullopt);
   EXPECT_EQ(gpu.correctable.total, std::nullopt);
   const PlatformFunction& nic = has.functions.at(kNic);
+  EXPECT_EQ(nic.link_sleeps, true);
   EXPECT_EQ(nic.kernel_driver, "mlx5_core");
   EXPECT_EQ(nic.iommu_group, "37");
   EXPECT_EQ(nic.correctable.total, 4u);

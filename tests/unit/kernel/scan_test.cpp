@@ -635,6 +635,20 @@ TEST_F(ScanOfABond, MembersHaveTheirAggregatorOfLacp) {
   EXPECT_FALSE(scanned({.members = true}).ports.at(2).aggregator);
 }
 
+TEST_F(ScanOfABond, HasItsModeAndWhetherItWatchesItsLinks) {
+  const std::string folder = "sys/class/net/bond0/bonding/";
+  tree.remove(folder + "mode");
+  EXPECT_FALSE(scanned({.members = true}).ports.at(0).bonding);
+  tree.file(folder + "mode", "active-backup 1\n").file(folder + "miimon", "0\n").file(folder + "arp_interval", "0\n");
+  const Node node = scanned({.members = true});
+  EXPECT_EQ(node.ports.at(0).bonding, (BondSettings{"active-backup", true}));
+  EXPECT_FALSE(node.ports.at(1).bonding) << "a member";
+  tree.file(folder + "arp_interval", "200\n");
+  EXPECT_EQ(scanned({.members = true}).ports.at(0).bonding, (BondSettings{"active-backup", false}));
+  tree.file(folder + "mode", "802.3ad 4\n").remove(folder + "arp_interval").remove(folder + "miimon");
+  EXPECT_EQ(scanned({.members = true}).ports.at(0).bonding, (BondSettings{"802.3ad", false})) << "not known";
+}
+
 TEST_F(ScanOfABond, OfNetdevsWithRdmaDevicesOfTheirOwnIsNoneOfRdma) {
   tree.folder(functions[1] + "/infiniband");
   const Node node = by_netlink();

@@ -717,6 +717,15 @@ TEST(SymmetryCheck, AGpuWithoutADriverIsNamed) {
   for (const Gpu& gpu : node.topology.gpus) node.platform.functions[gpu.bridges.back()].kernel_driver.clear();
   for (const Gpu& gpu : node.topology.gpus) node.platform.functions[gpu.pci].power_control = "on";
   EXPECT_EQ(symmetry(), "symmetry GPUs warning: no kernel driver: 4 GPUs, the first at 0000:13:00.0\n");
+  const auto fault = [&] { return test::complaints_of(server.view(), {"symmetry"}).at(0); };
+  std::vector<ModuleRule>& rules = node.host->software.modules;
+  rules = {{"nvidia", "", {"/lib/modules/6.14.0", 0}, true}};
+  EXPECT_TRUE(has(fault().meaning, "has no module nvidia (/lib/modules/6.14.0)") && has(fault().remedy, "dkms"))
+      << fault().meaning << fault().remedy;
+  rules = {{"nvidia", "blacklist nvidia", {"/etc/modprobe.d/x.conf", 3}, false}};
+  EXPECT_TRUE(has(fault().meaning, "blacklist nvidia") && has(fault().remedy, "/etc/modprobe.d/x.conf:3"))
+      << fault().meaning << fault().remedy;
+  rules.clear();
   for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu) = "vfio-pci";
   EXPECT_EQ(symmetry(), "");
   for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu) = "nouveau";

@@ -547,6 +547,19 @@ TEST(GpuIdentify, AGpuThatTheDriverAloneHasIsHidden) {
   EXPECT_EQ(test::topology_of(tree).hidden_gpus.size(), 1u) << "a GPU without a driver is on the bus";
 }
 
+// It has neither the class of a network controller nor the ids of its model.
+TEST(Topology, ANicThatDidNotStartItsFirmwareIsKnown) {
+  test::Tree tree;
+  test::add_pci(tree, {"pci0000:00/0000:00:01.0", "0000:34:00.0", "0x15b3", "0x0218", "0x058000", "0"});
+  test::add_pci(tree, {"pci0000:00/0000:00:02.0", "0000:35:00.0", "0x15b3", "0x1021", "0x020000", "0"});
+  test::add_pci(tree, {"pci0000:00/0000:00:03.0", "0000:36:00.0", "0x8086", "0x0218", "0x058000", "0"});
+  const Topology topology = test::topology_of(tree);
+  ASSERT_EQ(topology.in_recovery.size(), 1u);
+  EXPECT_EQ(topology.in_recovery[0].pci, "0000:34:00.0");
+  EXPECT_EQ(topology.in_recovery[0].bridges.front(), "0000:00:01.0");
+  EXPECT_EQ(topology.nics.size(), 1u);
+}
+
 TEST(GpuIdentify, NvidiaInOrderOfAddressesWithoutTheExcluded) {
   test::Tree tree;
   for (const char* bus : {"17", "65", "b3"}) {
