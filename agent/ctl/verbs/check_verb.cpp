@@ -6,6 +6,7 @@
 #include "ctl/verbs/watch.h"
 #include "judge/health_state.h"
 #include "judge/rule.h"
+#include "node/state.h"
 #include "policy/span.h"
 
 namespace fabric::ctl {
@@ -35,6 +36,10 @@ std::optional<Report> published_report(const Options& options, std::string& why)
   const auto root = Root::open(options.root);
   if (!root) {
     why = "fabric-exporter is not running";
+    return std::nullopt;
+  }
+  if (root->exists(state::kSelfTestFile)) {  // the exporter does not see it
+    why = "a self-test has not ended";
     return std::nullopt;
   }
   auto published = load_report(*root);

@@ -13,6 +13,12 @@ namespace fabric::ctl {
 // that.
 Report find_faults(Machine& machine, Samples& samples, const Options& options, int64_t wall);
 
+// Adds a finding of the rule `agent` for each port of a self-test that was interrupted and is not ended: the exporter
+// does not see it. Nothing while a program writes (the test may be running).
+void add_open_self_tests(Report& report, const Root& root, const Node& node, const Options& options);
+// What ends it: "fabric-agentd restores ...".
+std::string end_of_self_test(const Node& node);
+
 bool is_of_rule(const Finding& finding, const std::string& id_or_group);
 // The names of --only for which the report has no finding; without --only, "check" if the report is empty.
 std::vector<std::string> unchecked(const Report& report, const std::vector<std::string>& only);
