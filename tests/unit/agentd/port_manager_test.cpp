@@ -827,6 +827,20 @@ TEST_F(PortManagerTest, WhatIsReleasedIsNotWrittenAgainWhileTheRestIsRefused) {
   EXPECT_TRUE(state::load_originals(tree_.path())->empty());
 }
 
+// Each try of a disruptive write may restart the link: an end that the driver refuses is not tried each minute for
+// ever.
+TEST_F(PortManagerTest, AReleaseThatIsRefusedForGoodIsTriedLessAndLess) {
+  SimNic& nic = enforced(Personality::full, kRestore);
+  nic.faults["setmtu"] = {test::Fault::refuse, EINVAL, -1};
+  reload(policy_of(kEnforce + kRestore, ""));
+  const unsigned tries = nic.calls["setmtu"];
+  for (int minute = 0; minute < 240; ++minute, now_ += seconds(60)) look();
+  EXPECT_LT(nic.calls["setmtu"] - tries, 20U);
+  nic.faults.clear();
+  reload(policy_of(kEnforce + kRestore, ""));
+  EXPECT_EQ(nic.mtu, 1500U) << "at once after a reload";
+}
+
 // A self-test was killed: whatever the mode, the settings from before it come back once the port is idle.
 TEST_F(PortManagerTest, AnInterruptedSelfTestIsRestored) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
