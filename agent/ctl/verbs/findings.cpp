@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "ctl/output/table.h"
+#include "enforce/confirm.h"
 #include "enforce/selftest.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"
@@ -34,7 +35,23 @@ std::string end_of_self_test(const Node& node) {
          "ones) ends it, or the start of the agent: systemctl start fabric-agent";
 }
 
-void add_open_self_tests(Report& report, const Root& root, const Node& node, const Options& options) {
+UnconfirmedApply unconfirmed_apply(const Root& root, const Node& node, const Options& options) {
+  // The clock of a captured machine has stopped.
+  if ((node.agent && node.agent->running) || options.root != options.host) return {};
+  const auto record = confirm::load(options.root);
+  if (!record && record.error().code == EACCES) return {};  // root reads it
+  if (!record) return {"an apply may await confirmation: " + record.error().text(), true};
+  if (!*record) return {};
+  const std::string left = confirm::left_text(**record);
+  if (confirm::is_due(**record, confirm::this_moment(root)))
+    return {"an apply was not confirmed by " + (*record)->until + "; not restored: " + left, true};
+  if (confirm::is_pending(**record))
+    return {"an apply awaits confirmation until " + (*record)->until + ": fabric-agentctl confirm", false};
+  if (left.empty()) return {};
+  return {"an apply was reverted at " + (*record)->reverted + "; not restored: " + left, true};
+}
+
+void add_unfinished(Report& report, const Root& root, const Node& node, const Options& options) {
   Finding agent;
   agent.id = "agent";
   const auto is_asked = [&](const std::string& name) { return is_of_rule(agent, name); };
@@ -59,6 +76,12 @@ void add_open_self_tests(Report& report, const Root& root, const Node& node, con
                           "global pause nor PFC.",
                           fix));
     }
+  if (const UnconfirmedApply apply = unconfirmed_apply(root, node, options); apply.is_fault)
+    found.push_back(bad(Status::warning, kHostSubject, apply.text, "no apply left unfinished",
+                        "The guard of an apply with --confirm has ended, or the machine was restarted, and no agent "
+                        "runs: the ports may have settings that were not confirmed.",
+                        "fabric-agentctl restore or the next apply restores them once the ports are idle, or the "
+                        "start of the agent: systemctl start fabric-agent"));
   for (Finding& finding : found) {
     finding.id = agent.id;
     write_remedy(finding);
@@ -91,7 +114,7 @@ Report find_faults(Machine& machine, Samples& samples, const Options& options, i
     seen_acks = (*memory)->acks;
   }
   Report report = run_rules(view, options.only);
-  add_open_self_tests(report, machine.kernel.root, samples.now, options);
+  add_unfinished(report, machine.kernel.root, samples.now, options);
   std::string observed = "nothing that it applies to was found";
   if (samples.now.ports.empty() && samples.now.topology.gpus.empty())
     observed = "no GPU, RDMA port or NIC with settings was found";

@@ -177,6 +177,7 @@ struct ShownPorts {
   Plan plan;
   std::vector<AbsentCard> absent;
   Result<std::vector<qos::OpenSelfTest>> self_tests = std::vector<qos::OpenSelfTest>();
+  std::string unconfirmed{};  // UnconfirmedApply::text
 };
 
 Result<ShownPorts> read_ports(const Options& options) {
@@ -197,8 +198,9 @@ Result<ShownPorts> read_ports(const Options& options) {
     std::erase_if(*self_tests,
                   [&](const qos::OpenSelfTest& test) { return !contains(node.ports, test.port, &Port::id); });
   Plan plan = make_plan(*machine, node, options);
-  return ShownPorts{std::move(machine).value(), std::move(node), std::move(plan), std::move(absent),
-                    std::move(self_tests)};
+  std::string unconfirmed = unconfirmed_apply(machine->kernel.root, node, options).text;
+  return ShownPorts{std::move(machine).value(), std::move(node),       std::move(plan),
+                    std::move(absent),          std::move(self_tests), std::move(unconfirmed)};
 }
 
 // A self-test that was killed leaves only its record, if its guard was killed with it and no agent runs.
@@ -344,13 +346,14 @@ std::string show_text(const Node& node, const Policy* policy, const Plan& plan, 
 int run_status(const Options& options, Output& output) {
   const auto shown = read_ports(options);
   if (!shown) return fail(output, kFailure, shown.error().text());
-  const auto& [machine, node, plan, absent, self_tests] = *shown;
+  const auto& [machine, node, plan, absent, self_tests, unconfirmed] = *shown;
   if (options.json) {
     Json out = status_json(node, machine.policy_or_null(), plan);
     out["config_error"] = config_error_json(machine);
     Json& cards = out["absent_cards"] = Json::array();
     for (const auto& [card, place] : absent) cards.push_back({{"card", card}, {"last_place", place}});
     out["self_tests"] = self_tests_json(*shown);
+    out["unconfirmed_apply"] = unconfirmed;
     output.text += json_text(out);
     return kDone;
   }
@@ -367,6 +370,7 @@ int run_status(const Options& options, Output& output) {
     }
     if (options.ports.empty() && !absent_text.empty()) output.text += "\n" + folded(absent_text, output.width);
   }
+  if (!unconfirmed.empty()) output.text += "\n" + folded("A" + unconfirmed.substr(1) + "\n", output.width);
   output.text += self_tests_text(*shown, output) + remarks_text(*shown, output);
   return kDone;
 }
@@ -374,7 +378,7 @@ int run_status(const Options& options, Output& output) {
 int run_show(const Options& options, Output& output) {
   const auto shown = read_ports(options);
   if (!shown) return fail(output, kFailure, shown.error().text());
-  const auto& [machine, node, plan, absent, self_tests] = *shown;
+  const auto& [machine, node, plan, absent, self_tests, unconfirmed] = *shown;
   if (options.json) {
     Json ports = Json::array();
     for (const Port& port : node.ports) {

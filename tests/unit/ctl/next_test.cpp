@@ -358,6 +358,22 @@ TEST_F(KilledSelfTest, AnApplyWhoseSettingsMayBeUndoneIsNotDone) {
   EXPECT_TRUE(has(output.errors, "may undo this apply")) << output.errors;
 }
 
+// The guard of an apply with --confirm has ended, and no agent runs that would say it.
+TEST_F(Next, StatusAndCheckReportAnApplyThatNobodyReverts) {
+  options_.only = {"agent"};
+  int code = 0;
+  apply_unconfirmed(std::chrono::hours(1));
+  EXPECT_TRUE(has(run("status", code).text, "An apply awaits confirmation until"));
+  EXPECT_FALSE(has(run("check", code).text, "awaits confirmation")) << "its guard reverts it in time";
+  apply_unconfirmed(std::chrono::seconds(0));
+  const std::string status = run("status", code).text, check = run("check", code).text;
+  EXPECT_TRUE(has(status, "not restored: 0000:24:00.0/1 mtu")) << status;
+  EXPECT_TRUE(has(check, "not restored: 0000:24:00.0/1 mtu")) << check;
+  EXPECT_NE(code, 0);
+  run_agent(kEnforce, "an apply was not confirmed");
+  EXPECT_FALSE(has(run("check", code).text, "not restored: 0000:24:00.0/1 mtu")) << "the agent says it";
+}
+
 TEST_F(Next, WithoutWhatAnApplyNeeds) {
   tree_.file(state::kOriginalsFile, "{");
   EXPECT_EQ(follow_all(), Commands{kStatus});
