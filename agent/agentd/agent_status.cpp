@@ -58,12 +58,14 @@ std::string service_status(const AgentView& view) {
   const size_t all = view.table.entries().size();
   if (matched < all) text += ", " + std::to_string(all - matched) + " unmanaged";
   if (const std::string& why = view.suspension.reason(); !why.empty()) text += "; " + why;
+  if (!view.left_of_self_tests.empty())
+    text += "; a self-test was interrupted, not restored: " + view.left_of_self_tests;
   if (!view.config_error.empty()) text += "; configuration invalid, the last valid one stays in use";
   return text;
 }
 
 int exit_code(const AgentView& view) {
-  int worst = worst_of(view.results.of(kHostSubject));
+  int worst = std::max(worst_of(view.results.of(kHostSubject)), view.left_of_self_tests.empty() ? 0 : 1);
   for (const auto& [id, entry] : view.table.entries()) worst = std::max(worst, worst_of(view.results.of(id)));
   return worst;
 }

@@ -10,6 +10,9 @@
 
 namespace fabric::agentd {
 
+// The key in left_ for a record that cannot be read or saved.
+constexpr const char* kOfRecord = "";
+
 void OriginalsStore::check() {
   if (environment_.read_only) return;
   const auto originals = state::load_originals(environment_.directory);
@@ -54,10 +57,15 @@ Result<void> OriginalsStore::save_sysctl(const std::string& name, const std::str
   return qos::save_sysctl_original(environment_.directory, *originals, name, before);
 }
 
-bool OriginalsStore::end_self_test(const Port& port, qos::Turns& turns, bool front_end) {
+bool OriginalsStore::end_self_test(const Port& port, qos::Turns& turns, bool front_end, qos::Instant now) {
   if (environment_.read_only || port.netdev.empty()) return false;
   const auto root = Root::open(environment_.directory);
-  if (!root || !root->exists(state::kSelfTestFile)) return false;
+  if (!root) return false;
+  left_.erase(kOfRecord);
+  if (!root->exists(state::kSelfTestFile)) {
+    if (left_.erase(port.id()) != 0) refusals_.restart(port.id());
+    return false;
+  }
   const auto lock = state::take_lock(environment_.directory);
   if (!lock) return false;  // the self-test is still running
   if (const auto trial = confirm::load(environment_.directory); !trial && !confirm::is_lost(trial.error()))
@@ -66,17 +74,42 @@ bool OriginalsStore::end_self_test(const Port& port, qos::Turns& turns, bool fro
     errors_.once(formats.error().text());
     return false;
   }
-  const auto ended = qos::end_self_test(environment_.kernel, {&port, 1}, environment_.directory, environment_.in_use,
-                                        turns, [front_end](const Port&) { return front_end; });
+  const qos::SelfTestRetries retries{refusals_, now};
+  const auto ended = qos::end_self_test(
+      environment_.kernel, {&port, 1}, environment_.directory, environment_.in_use, turns,
+      [front_end](const Port&) { return front_end; }, &retries);
   if (!ended) {
     errors_.once(ended.error().text());
+    left_[kOfRecord] = ended.error().text();
     return false;
   }
+  left_.erase(port.id());
   if (ended->empty()) return false;
-  const std::string what = "a self-test was interrupted; the settings from before it are restored";
-  if (std::ranges::any_of(*ended, is_left_to_do)) errors_.once(port.id() + ": " + what + " when the port is idle");
-  else environment_.log(port_entry(port.id(), LOG_WARNING, what));
+  std::string left, why;
+  for (const Change& change : *ended) {
+    if (qos::is_restored(change)) continue;
+    append_item(left, port.id() + " " + change.key(), ", ");
+    if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
+      append_item(why, change.key() + ": " + change.detail, "; ");
+  }
+  if (left.empty()) {
+    environment_.log(
+        port_entry(port.id(), LOG_WARNING, "a self-test was interrupted; the settings from before it are restored"));
+  } else {
+    if (!why.empty()) why = " (" + why + ")";
+    errors_.once(
+        "a self-test was interrupted; its settings from before are restored when the port is idle and the "
+        "driver accepts them. Left: " +
+        left + why);
+    left_[port.id()] = std::move(left);
+  }
   return std::ranges::any_of(*ended, was_written);
+}
+
+std::string OriginalsStore::left_of_self_tests() const {
+  std::string out;
+  for (const auto& [id, left] : left_) append_item(out, left, ", ");
+  return out;
 }
 
 }  // namespace fabric::agentd

@@ -87,6 +87,7 @@ void PortManager::set_policy(Policy policy) {
   config_ = confirm::digest(wanted_config(policy_));
   config_error_.clear();
   results_.reset(policy_);
+  originals_.forget_refusals();
   suspension_.end_reverted();
   releases_.reload(old, policy_, table_);
 }
@@ -124,12 +125,14 @@ std::vector<std::string> PortManager::rescan() {
     environment_.log(port_entry(after, LOG_NOTICE, "its RDMA device was renamed; it was " + before));
     results_.drop(before);
     results_.drop(after);
+    originals_.drop(before);
   }
   for (const Port& gone : table_.drop_missing(present)) {
     std::string what = "port removed; managed again when it returns";
     if (matches_any(policy_.exclude, gone.rdma)) what = "excluded; its settings are unchanged";
     environment_.log(port_entry(gone.id(), LOG_NOTICE, what));
     results_.drop(gone.id());
+    originals_.drop(gone.id());
   }
   originals_.check();
   std::vector<std::string> fresh;
@@ -179,7 +182,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   if (found == nullptr) return {};
   PortEntry& entry = *found;
   const PortPolicy* wanted = policy_for(policy_, entry.port);
-  if (originals_.end_self_test(entry.port, turns_, allows_front_end(entry.port))) restored_.insert(id);
+  if (originals_.end_self_test(entry.port, turns_, allows_front_end(entry.port), now)) restored_.insert(id);
   if (wanted == nullptr) return release(entry, now);
   auto locked = lock(now);
   if (!locked) return locked.error();
@@ -250,6 +253,9 @@ std::optional<std::vector<std::string>> PortManager::ports_of_killed_self_test()
   if (!record) return std::nullopt;  // reported by OriginalsStore
   const bool is_new = std::exchange(self_test_is_new_, false);
   const std::set<std::string> waited = std::exchange(self_test_waits_, {});
+  for (const auto& absent : state::absent_originals(*record, table_.ports()))
+    errors_.once("a self-test of " + absent->first +
+                 " was interrupted; its settings from before are restored when the port is present and not excluded");
   for (const std::string& id : table_.ids()) {
     const Port& port = table_.find(id)->port;
     const auto original = state::original_for(*record, port);

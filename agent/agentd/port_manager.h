@@ -76,7 +76,8 @@ class PortManager {
   [[nodiscard]] std::optional<std::chrono::minutes> until_window() const;
 
   [[nodiscard]] AgentView view() const {
-    return {policy_, table_, results_, releases_, suspension_, config_error_, originals_.lost()};
+    return {policy_,     table_,        results_,          releases_,
+            suspension_, config_error_, originals_.lost(), originals_.left_of_self_tests()};
   }
   // Writes the state file, if its content has changed: a conflicting writer does not cause continuous writes.
   void publish();

@@ -13,6 +13,7 @@ bool restores(const Policy& policy) { return policy.release == Release::restore 
 }  // namespace
 
 void Releases::reload(const Policy& old, const Policy& policy, const PortTable& table) {
+  retries_.clear();  // the operator may have removed the cause of a refusal
   for (auto& [id, state] : states_)
     if (state == State::restoring && !restores(policy)) state = State::none;
   for (const auto& [id, entry] : table.entries()) {
@@ -91,7 +92,7 @@ std::optional<qos::Reconciled> Releases::restore(const Port& port, const qos::Wr
   const bool waits = !left.empty();
   if (!waits) states_[id] = State::none;
   const bool refused = std::ranges::any_of(left, [](const auto& each) { return !is_left_to_do(each.second); });
-  const auto pause = retry.pause.after(changes);
+  const auto pause = retry.pause.after(changes, confirm::RetryPause::kHour);
   retry.next = refused ? now + pause : now;
   const size_t left_before = results_.of(id).size(), left_now = left.size();
   results_.replace(id, std::move(left));

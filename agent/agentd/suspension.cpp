@@ -167,7 +167,9 @@ std::optional<std::chrono::milliseconds> Suspension::revert(confirm::Record& rec
                       "restored after all from an apply that was not confirmed: " + count +
                           (left.empty() ? "" : "; left: " + left)});
   }
-  const auto pause = pause_.after(*changes);
+  // An apply that is still awaited must end in time; what is left of a reverted one nobody waits for.
+  using confirm::RetryPause;
+  const auto pause = pause_.after(*changes, confirm::is_pending(record) ? RetryPause::kMinute : RetryPause::kHour);
   if (confirm::is_pending(record) || !record.is_restored()) return pause;
   return std::nullopt;
 }

@@ -94,14 +94,15 @@ std::string left_text(const Record& record) {
   return text;
 }
 
-std::chrono::seconds RetryPause::after(const Changes& changes) {
-  constexpr unsigned kMostDoublings = 6;
-  constexpr std::chrono::seconds kLongest{60};
+std::chrono::seconds RetryPause::after(const Changes& changes, std::chrono::seconds longest) {
+  constexpr unsigned kMostDoublings = 12;
   const bool waits = contains(changes, Outcome::pending, &Change::outcome);
-  const bool grows = std::ranges::any_of(
-      changes, [&](const Change& change) { return !is_done(change.outcome) && (!waits || !is_left_to_do(change)); });
-  doublings_ = grows ? std::min(doublings_ + 1, kMostDoublings) : 0;
-  return std::min(kLongest, std::chrono::seconds(1U << doublings_));
+  const bool is_refused = std::ranges::any_of(
+      changes, [](const Change& change) { return !is_done(change.outcome) && !is_left_to_do(change); });
+  const bool is_left = std::ranges::any_of(changes, [](const Change& change) { return !is_done(change.outcome); });
+  if (waits || !is_refused) longest = std::min(longest, kMinute);
+  doublings_ = is_refused || (is_left && !waits) ? std::min(doublings_ + 1, kMostDoublings) : 0;
+  return std::min(longest, std::chrono::seconds(1U << doublings_));
 }
 
 Record begin(const BootMoment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest) {

@@ -118,10 +118,11 @@ Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::v
 
 // The pause before the next lapse(): a second while a port is busy; doubled, up to a minute, while settings are
 // refused, because each try of a disruptive write may stop traffic, or while nothing else is left than settings that no
-// present port has.
+// present port has. `longest`: up to that if only refused settings are left, of which nobody waits for the end.
 class RetryPause {
  public:
-  std::chrono::seconds after(const Changes& changes);
+  static constexpr std::chrono::seconds kMinute{60}, kHour{3'600};
+  std::chrono::seconds after(const Changes& changes, std::chrono::seconds longest = kMinute);
 
  private:
   unsigned doublings_ = 0;

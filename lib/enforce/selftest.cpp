@@ -157,6 +157,8 @@ bool give_back_protection(Kernel& kernel, const Port& port, const Qos& before, c
   const Use use = terms.terms().in_use(port);
   if (use.is_front_end() && !terms.terms().front_end) return false;
   const auto lost = protection_of(driver, before);
+  const auto& is_held = terms.terms().in_conflict;
+  if (lost && is_held && is_held(*lost)) return false;
   const auto back = return_protection(kernel, port, driver, before, {},
                                       [&](SettingId id, bool disruptive) { terms.note_write(port, id, disruptive); });
   Change* change = find_where(changes, [&](const Change& each) { return lost && each.setting == *lost; });
@@ -280,7 +282,8 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
 }
 
 Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const std::string& directory,
-                              const UseCheck& in_use, Turns& turns, const std::function<bool(const Port&)>& front_end) {
+                              const UseCheck& in_use, Turns& turns, const std::function<bool(const Port&)>& front_end,
+                              const SelfTestRetries* retries) {
   auto record = state::load_originals(directory, state::kSelfTestFile);
   if (!record) return record.error();
   Changes all;
@@ -289,10 +292,14 @@ Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const
     const auto original = state::original_for(*record, port);
     if (!original) continue;
     // The test did not wait for the maintenance window, so its end does not, either.
-    const Terms terms{.in_use = in_use,
-                      .wanted_of = WantedOf::same_policy(),
-                      .window = Maintenance::open,
-                      .front_end = original->front_end || (front_end && front_end(port))};
+    Terms terms{.in_use = in_use,
+                .wanted_of = WantedOf::same_policy(),
+                .window = Maintenance::open,
+                .front_end = original->front_end || (front_end && front_end(port))};
+    if (retries != nullptr)
+      terms.in_conflict = [&](SettingId id) {
+        return retries->failures.is_held(port.id(), key_text(id), retries->now);
+      };
     const WriteTerms turn = turns.terms_for(port, terms, Clock::now());
     Changes changes = restore(kernel, port, *record, turn).changes;
     // The next pass must not restore a setting again that the policy has set since.
@@ -302,6 +309,9 @@ Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const
       if (const auto entry = state::find_original(*record, port); entry != record->end())
         entry->second.may_lack_pause_and_pfc = !is_back;
     }
+    if (retries != nullptr)
+      for (const Change& change : changes)
+        if (change.code != ENODEV && !change.is_lost) retries->failures.observe(change, retries->now, false);
     all.insert(all.end(), changes.begin(), changes.end());
     state::forget(*record, port, is_over ? own_keys(port) : safely_back(kernel, port, changes, is_restored));
   }
@@ -309,6 +319,34 @@ Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const
   if (state::originals_text(*record) != text)
     if (auto saved = save_record(directory, *record); !saved) return saved.error();
   return all;
+}
+
+Result<std::vector<OpenSelfTest>> open_self_tests(const Root& root, const std::vector<Port>& ports) {
+  const auto record = state::load_originals(root, state::kSelfTestFile);
+  if (!record) return record.error();
+  std::vector<OpenSelfTest> out;
+  for (const auto& entry : *record) {
+    OpenSelfTest& test = out.emplace_back();
+    const Port* port = find_where(ports, [&](const Port& each) { return state::is_entry_of(entry, each); });
+    test.absent = port == nullptr;
+    test.port = test.absent ? entry.first : port->id();
+    if (test.absent) continue;
+    for (const Setting& setting : kSettings)
+      if (has_value(setting, entry.second) && has_value(setting, port->qos) &&
+          !same_value(setting, entry.second, port->qos))
+        test.differing.set(index(setting.id));
+  }
+  return out;
+}
+
+std::string text_of(const OpenSelfTest& test, bool is_running) {
+  if (test.absent)
+    return "a self-test of " + test.port + " has not ended; the port is absent or excluded, and its settings are kept";
+  std::string text = "a self-test of " + test.port + (is_running ? " is running" : " was interrupted"), keys;
+  for (const Setting& setting : kSettings)
+    if (has_key(test.differing, setting.id)) append_item(keys, setting.key, ", ");
+  if (keys.empty()) return text + "; its end is not recorded yet";
+  return text + "; not as before it: " + keys;
 }
 
 Result<void> start_self_test_guard(const std::string& directory, const Port& port, const std::function<void()>& detach,

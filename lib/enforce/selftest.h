@@ -49,15 +49,35 @@ std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowe
 // written.
 Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, const SelfTestOptions& options);
 
+// For a program that ends a self-test again and again. A setting that the driver has refused, or accepted without
+// effect, is held as one of the policy is (Drift): it is tried again after a pause that grows up to an hour, because a
+// try may restart the link of a job.
+struct SelfTestRetries {
+  Drift& failures;
+  Instant now;
+};
+
 // Restores the settings of these ports if a self-test was killed. The caller holds the lock state::kLockFile. Ports
 // that are in use or absent keep their record; one that is in use gets its global pause or PFC back at once if the test
 // has ended it and the other one is not on. Returns nothing if there is no record. A port whose link the restore
 // takes down must be settled (settle()) by the caller, or by a later program of this boot (Unsettled). A port with the
 // default route is written disruptively only if it was during the test (route_allowed), or for a port of which
-// `front_end` is true, because an entry names it.
+// `front_end` is true, because an entry names it. `retries` null: every setting is tried.
 Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const std::string& directory,
                               const UseCheck& in_use, Turns& turns,
-                              const std::function<bool(const Port&)>& front_end = {});
+                              const std::function<bool(const Port&)>& front_end = {},
+                              const SelfTestRetries* retries = nullptr);
+
+// A self-test that is running, or was killed and has not been ended.
+struct OpenSelfTest {
+  std::string port{};   // its id; of a card that is absent, its key in the record
+  Keys differing{};     // the settings that the port shows, and not as before the test
+  bool absent = false;  // no port has the settings
+};
+// Writes nothing. The settings of `ports` must have been read.
+Result<std::vector<OpenSelfTest>> open_self_tests(const Root& root, const std::vector<Port>& ports);
+// "a self-test of mlx5_0/1 was interrupted; not as before it: pause, pfc". `is_running`: a program is writing now.
+std::string text_of(const OpenSelfTest& test, bool is_running);
 
 // Starts a process (confirm::start_detached()) that ends the self-test of the port if its program is killed. As soon as
 // the lock state::kLockFile, which the caller holds, is free, and as long as the record has the port, it calls `act`,

@@ -4,8 +4,10 @@
 #include "ctl/verbs.h"
 #include "ctl/verbs/findings.h"
 #include "ctl/verbs/watch.h"
+#include "enforce/confirm.h"
 #include "judge/health_state.h"
 #include "judge/rule.h"
+#include "node/state.h"
 #include "policy/span.h"
 
 namespace fabric::ctl {
@@ -37,6 +39,13 @@ std::optional<Report> published_report(const Options& options, std::string& why)
     why = "fabric-exporter is not running";
     return std::nullopt;
   }
+  // The exporter does not see what add_unfinished() reports.
+  const auto agent = state::load_agent_state(*root);
+  const bool has_agent = agent && *agent && (*agent)->running;
+  if (root->exists(state::kSelfTestFile)) why = "a self-test has not ended";
+  else if (!has_agent && root->exists(confirm::kFile)) why = "an apply was not confirmed yet";
+  else why.clear();
+  if (!why.empty()) return std::nullopt;
   auto published = load_report(*root);
   if (!published) {
     why = published.error().text();

@@ -2,11 +2,16 @@
 #include "ctl/verbs/findings.h"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 
 #include "ctl/output/table.h"
+#include "enforce/confirm.h"
+#include "enforce/selftest.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"
 #include "judge/remedy.h"
+#include "node/state.h"
 
 namespace fabric::ctl {
 
@@ -22,6 +27,68 @@ std::vector<std::string> unchecked(const Report& report, const std::vector<std::
       out.push_back(name);
   if (only.empty() && report.findings.empty()) out.emplace_back("check");
   return out;
+}
+
+std::string end_of_self_test(const Node& node) {
+  if (node.agent && node.agent->running) return "fabric-agentd restores its settings from before when the port is idle";
+  return "once the port is idle, fabric-agentctl apply (the policy's values) or fabric-agentctl restore (the original "
+         "ones) ends it, or the start of the agent: systemctl start fabric-agent";
+}
+
+UnconfirmedApply unconfirmed_apply(const Root& root, const Node& node, const Options& options) {
+  // The clock of a captured machine has stopped.
+  if ((node.agent && node.agent->running) || options.root != options.host) return {};
+  const auto record = confirm::load(options.root);
+  if (!record && record.error().code == EACCES) return {};  // root reads it
+  if (!record) return {"an apply may await confirmation: " + record.error().text(), true};
+  if (!*record) return {};
+  const std::string left = confirm::left_text(**record);
+  if (confirm::is_due(**record, confirm::this_moment(root)))
+    return {"an apply was not confirmed by " + (*record)->until + "; not restored: " + left, true};
+  if (confirm::is_pending(**record))
+    return {"an apply awaits confirmation until " + (*record)->until + ": fabric-agentctl confirm", false};
+  if (left.empty()) return {};
+  return {"an apply was reverted at " + (*record)->reverted + "; not restored: " + left, true};
+}
+
+void add_unfinished(Report& report, const Root& root, const Node& node, const Options& options) {
+  Finding agent;
+  agent.id = "agent";
+  const auto is_asked = [&](const std::string& name) { return is_of_rule(agent, name); };
+  if (!options.only.empty() && std::ranges::none_of(options.only, is_asked)) return;
+  const auto tests = qos::open_self_tests(root, node.ports);
+  std::vector<Finding> found;
+  if (!tests && tests.error().code == EBADMSG)
+    found.push_back(
+        bad(Status::warning, kHostSubject, tests.error().text(), "no self-test left unfinished",
+            "A self-test was interrupted, and the settings from before it cannot be restored.",
+            "Repair the file, or abandon those settings: mv /" + std::string(state::kSelfTestFile) + " /root/"));
+  if (tests && !root.is_locked(state::kLockFile))
+    for (const qos::OpenSelfTest& test : *tests) {
+      const bool is_named = options.ports.empty() || std::ranges::any_of(node.ports, [&](const Port& port) {
+                              return port.id() == test.port && is_chosen(options, port);
+                            });
+      if (test.absent || !is_named) continue;
+      std::string fix = end_of_self_test(node);
+      fix.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(fix.front())));
+      found.push_back(bad(Status::warning, test.port, qos::text_of(test, false), "no self-test left unfinished",
+                          "A self-test and its guard were killed. The port may have values of the test, or neither "
+                          "global pause nor PFC.",
+                          fix));
+    }
+  if (const UnconfirmedApply apply = unconfirmed_apply(root, node, options); apply.is_fault)
+    found.push_back(bad(Status::warning, kHostSubject, apply.text, "no apply left unfinished",
+                        "The guard of an apply with --confirm has ended, or the machine was restarted, and no agent "
+                        "runs: the ports may have settings that were not confirmed.",
+                        "fabric-agentctl restore or the next apply restores them once the ports are idle, or the "
+                        "start of the agent: systemctl start fabric-agent"));
+  for (Finding& finding : found) {
+    finding.id = agent.id;
+    write_remedy(finding);
+  }
+  const auto place =
+      std::ranges::find_if(report.findings, [](const Finding& each) { return each.status != Status::critical; });
+  report.findings.insert(place, std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
 }
 
 Report find_faults(Machine& machine, Samples& samples, const Options& options, int64_t wall) {
@@ -47,6 +114,7 @@ Report find_faults(Machine& machine, Samples& samples, const Options& options, i
     seen_acks = (*memory)->acks;
   }
   Report report = run_rules(view, options.only);
+  add_unfinished(report, machine.kernel.root, samples.now, options);
   std::string observed = "nothing that it applies to was found";
   if (samples.now.ports.empty() && samples.now.topology.gpus.empty())
     observed = "no GPU, RDMA port or NIC with settings was found";

@@ -82,7 +82,7 @@ Result<std::string> save_report(const Fd& directory, const Port& port, const std
 
 // Runs in the guard if the self-test of the port was killed, or if its end waits for an idle port; returns the pause
 // before the next call.
-std::chrono::seconds end_test(Options options, const Port& port, confirm::RetryPause& pause) {
+std::chrono::seconds end_test(Options options, const Port& port, confirm::RetryPause& pause, qos::Drift& failures) {
   constexpr std::chrono::seconds kRetry{1}, kIdle{5}, kAbsent{60};
   options.config.clear();  // the file may be gone, and the guard has another directory; the record has the settings
   const auto lock = state::take_lock(options.root, kLockPatience);
@@ -96,18 +96,22 @@ std::chrono::seconds end_test(Options options, const Port& port, confirm::RetryP
   }
   Output unread;  // the starter has ended
   Pacing pacing(*machine, node, options.root, unread);
+  const qos::SelfTestRetries retries{failures, std::chrono::steady_clock::now()};
   const auto ended = qos::end_self_test(machine->kernel, node.ports, options.root, qos::ask_kernel(machine->kernel),
-                                        pacing.turns, front_end_of(*machine));
+                                        pacing.turns, front_end_of(*machine), &retries);
   if (!ended) return kRetry;
   settle_links(machine->kernel, node, *ended, pacing.unsettled, unread);
   if (ended->empty()) return kAbsent;
   const std::chrono::seconds next = pause.after(*ended);
   // The job of a port may run for days, and each try scans the machine.
   if (std::ranges::none_of(*ended, was_written)) return std::max(next, kIdle);
-  const bool is_left = std::ranges::any_of(*ended, is_left_to_do);
+  std::string left;
+  for (const Change& change : *ended)
+    if (!qos::is_restored(change)) append_item(left, change.port + " " + change.key(), ", ");
+  std::string what = "a self-test was interrupted; the settings from before it are restored";
+  if (!left.empty()) what += " when the port is idle and the driver accepts them. Left: " + left;
   ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
-  ::syslog(LOG_WARNING, "a self-test was interrupted; the settings from before it are restored%s",
-           is_left ? " when the port is idle" : "");
+  ::syslog(LOG_WARNING, "%s", what.c_str());
   return next;
 }
 
@@ -137,6 +141,10 @@ int run_selftest(const Options& options, Output& output) {
                                         front_end_of(writer->machine));
   if (!ended) return failure(ended.error(), output);
   settle_links(kernel, writer->node, *ended, pacing.unsettled, output);
+  for (const Change& change : *ended)
+    if (!qos::is_restored(change))
+      output.errors +=
+          change.port + " " + change.key() + " is not as before an interrupted self-test: " + change.detail + "\n";
   const PortPolicy* entry = policy_for(*writer->machine.policy, port);
   if (entry == nullptr) return fail(output, kFailure, "selftest: no policy matches " + port.id());
   if (std::string why = qos::why_no_self_test(kernel, port, options.force); !why.empty())
@@ -154,7 +162,9 @@ int run_selftest(const Options& options, Output& output) {
   auto guard = qos::start_self_test_guard(
       options.root, port,
       [] { leave_session("selftest", "Restores the settings if fabric-agentctl selftest is killed"); },
-      [options, port, pause = confirm::RetryPause()]() mutable { return end_test(options, port, pause); });
+      [options, port, pause = confirm::RetryPause(), failures = qos::Drift(ConflictRule{}, Policy{}.reread)]() mutable {
+        return end_test(options, port, pause, failures);
+      });
   if (!guard) return failure(guard.error(), output);
   auto test = qos::self_test(kernel, port, entry->want,
                              {.directory = options.root,

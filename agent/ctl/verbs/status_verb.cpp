@@ -11,7 +11,9 @@
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
+#include "ctl/verbs/findings.h"
 #include "ctl/verbs/inventory_verb.h"
+#include "enforce/selftest.h"
 #include "judge/finding.h"
 #include "judge/report.h"
 #include "node/port.h"
@@ -174,6 +176,8 @@ struct ShownPorts {
   Node node;  // the chosen ports
   Plan plan;
   std::vector<AbsentCard> absent;
+  Result<std::vector<qos::OpenSelfTest>> self_tests = std::vector<qos::OpenSelfTest>();
+  std::string unconfirmed{};  // UnconfirmedApply::text
 };
 
 Result<ShownPorts> read_ports(const Options& options) {
@@ -188,9 +192,45 @@ Result<ShownPorts> read_ports(const Options& options) {
   if (const auto originals = state::load_originals(machine->kernel.root))
     for (const auto& entry : state::absent_originals(*originals, node.ports))
       absent.push_back({entry->first, entry->second.place});
+  auto self_tests = qos::open_self_tests(machine->kernel.root, node.ports);
   std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });
+  if (self_tests && !options.ports.empty())
+    std::erase_if(*self_tests,
+                  [&](const qos::OpenSelfTest& test) { return !contains(node.ports, test.port, &Port::id); });
   Plan plan = make_plan(*machine, node, options);
-  return ShownPorts{std::move(machine).value(), std::move(node), std::move(plan), std::move(absent)};
+  std::string unconfirmed = unconfirmed_apply(machine->kernel.root, node, options).text;
+  return ShownPorts{std::move(machine).value(), std::move(node),       std::move(plan),
+                    std::move(absent),          std::move(self_tests), std::move(unconfirmed)};
+}
+
+// A self-test that was killed leaves only its record, if its guard was killed with it and no agent runs.
+std::string self_tests_text(const ShownPorts& shown, const Output& output) {
+  if (!shown.self_tests) {
+    if (shown.self_tests.error().code == EACCES) return {};  // root reads it
+    return "\n" + folded(shown.self_tests.error().text() + "\n", output.width);
+  }
+  const bool is_running = shown.machine.kernel.root.is_locked(state::kLockFile);
+  std::string text;
+  for (const qos::OpenSelfTest& test : *shown.self_tests) {
+    text += qos::text_of(test, is_running);
+    if (!is_running) text += ": " + end_of_self_test(shown.node);
+    text += "\n";
+  }
+  if (text.empty()) return text;
+  text.front() = 'A';
+  return "\n" + folded(text, output.width);
+}
+
+Json self_tests_json(const ShownPorts& shown) {
+  Json out = Json::array();
+  if (!shown.self_tests) return out;
+  for (const qos::OpenSelfTest& test : *shown.self_tests) {
+    Json keys = Json::array();
+    for (const Setting& setting : kSettings)
+      if (has_key(test.differing, setting.id)) keys.push_back(setting.key);
+    out.push_back({{"port", test.port}, {"absent", test.absent}, {"differing", std::move(keys)}});
+  }
+  return out;
 }
 
 // Null: there is a valid policy. Else the reason, which the text has in "No policy" or "Invalid configuration".
@@ -306,12 +346,14 @@ std::string show_text(const Node& node, const Policy* policy, const Plan& plan, 
 int run_status(const Options& options, Output& output) {
   const auto shown = read_ports(options);
   if (!shown) return fail(output, kFailure, shown.error().text());
-  const auto& [machine, node, plan, absent] = *shown;
+  const auto& [machine, node, plan, absent, self_tests, unconfirmed] = *shown;
   if (options.json) {
     Json out = status_json(node, machine.policy_or_null(), plan);
     out["config_error"] = config_error_json(machine);
     Json& cards = out["absent_cards"] = Json::array();
     for (const auto& [card, place] : absent) cards.push_back({{"card", card}, {"last_place", place}});
+    out["self_tests"] = self_tests_json(*shown);
+    out["unconfirmed_apply"] = unconfirmed;
     output.text += json_text(out);
     return kDone;
   }
@@ -328,14 +370,15 @@ int run_status(const Options& options, Output& output) {
     }
     if (options.ports.empty() && !absent_text.empty()) output.text += "\n" + folded(absent_text, output.width);
   }
-  output.text += remarks_text(*shown, output);
+  if (!unconfirmed.empty()) output.text += "\n" + folded("A" + unconfirmed.substr(1) + "\n", output.width);
+  output.text += self_tests_text(*shown, output) + remarks_text(*shown, output);
   return kDone;
 }
 
 int run_show(const Options& options, Output& output) {
   const auto shown = read_ports(options);
   if (!shown) return fail(output, kFailure, shown.error().text());
-  const auto& [machine, node, plan, absent] = *shown;
+  const auto& [machine, node, plan, absent, self_tests, unconfirmed] = *shown;
   if (options.json) {
     Json ports = Json::array();
     for (const Port& port : node.ports) {

@@ -159,7 +159,7 @@ std::string other_writers(const Machine& machine, const Node& node, const Change
 // After a write that flaps the link, some drivers keep the thresholds of a port without a link. qos::settle() corrects
 // them once the carrier is back; the agent may not be running. All ports share one deadline: without a cable the
 // carrier never comes.
-void settle_links(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output) {
+bool settle_links(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output) {
   std::vector<const Port*> ports;  // that lost their carrier by a write, or may have
   for (const Port& port : node.ports) {
     // A step of a class of traffic is written, too, and reported as pending.
@@ -173,11 +173,14 @@ void settle_links(Kernel& kernel, const Node& node, const Changes& changes, qos:
   if (std::ranges::any_of(ports, [&](const Port* port) { return qos::has_carrier(kernel, *port); }))
     std::this_thread::sleep_for(qos::kMemberPause);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  bool all_settled = true;
   while (!ports.empty()) {
     std::erase_if(ports, [&](const Port* port) {
       if (!qos::has_carrier(kernel, *port)) return false;
-      if (auto settled = qos::settle(kernel, *port); !settled) fail(output, kFailure, settled.error().text());
-      else unsettled.remove(*port);
+      const auto settled = qos::settle(kernel, *port);
+      if (settled) unsettled.remove(*port);
+      else fail(output, kFailure, settled.error().text());
+      all_settled = all_settled && settled;
       return true;
     });
     if (ports.empty() || std::chrono::steady_clock::now() >= deadline) break;
@@ -196,6 +199,7 @@ void settle_links(Kernel& kernel, const Node& node, const Changes& changes, qos:
     }
     fail(output, kFailure, text);
   }
+  return all_settled && ports.empty();
 }
 
 Pacing::Pacing(Machine& machine, const Node& node, const std::string& directory, Output& output)
@@ -334,8 +338,11 @@ int run_apply(const Options& options, Output& output) {
   auto tested =
       qos::end_self_test(writer->machine.kernel, writer->node.ports, options.root,
                          qos::ask_kernel(writer->machine.kernel), pacing.turns, front_end_of(writer->machine));
-  // A damaged record is no reason to leave the policy unapplied; agentd, restore and selftest report it.
-  if (!tested && tested.error().code == EBADMSG) tested = Changes{};
+  // A damaged record is no reason to leave the policy unapplied.
+  if (!tested && tested.error().code == EBADMSG) {
+    output.errors += tested.error().text() + "; a self-test was interrupted, and its settings from before are lost\n";
+    tested = Changes{};
+  }
   if (!tested) return failure(tested.error(), output);
   if (options.confirm && !std::ranges::all_of(*tested, qos::is_restored))
     return fail(output, kFailure,
@@ -347,6 +354,7 @@ int run_apply(const Options& options, Output& output) {
   terms.original = [&writer](const Port& port) { return state::original_for(writer->originals, port); };
   Changes all = std::move(*ended);
   std::ranges::copy_if(*tested, std::back_inserter(all), was_written);
+  bool is_kept = true;
   const auto apply = [&](const Port& port, const qos::Complete& complete) -> Changes {
     const PortPolicy* entry = policy_for(policy, port);
     if (entry == nullptr || !is_chosen(options, port)) return {};
@@ -363,10 +371,23 @@ int run_apply(const Options& options, Output& output) {
     Keys set;
     for (const Change& change : changes)
       if (is_done(change.outcome)) set.set(index(change.setting));
-    if (auto kept = qos::keep_from_self_test(options.root, port, set); !kept) failure(kept.error(), output);
+    if (auto kept = qos::keep_from_self_test(options.root, port, set); !kept) {
+      fail(output, kChanges,
+           kept.error().text() + "; the end of an interrupted self-test of " + port.id() + " may undo this apply");
+      is_kept = false;
+    }
     return changes;
   };
   append(all, qos::write_in_rounds(pacing.turns, writer->node.ports, apply, qos::sleep_for));
+  // Settings from before an interrupted self-test that this apply does not set, and that are not back.
+  for (const Change& left : *tested) {
+    const auto is_same = [&](const Change& each) {
+      return each.port == left.port && each.sysctl.empty() && each.setting == left.setting;
+    };
+    if (qos::is_restored(left) || std::ranges::any_of(all, is_same)) continue;
+    all.push_back(left);
+    all.back().detail = "from before an interrupted self-test: " + left.detail;
+  }
   if (names_host(options)) {
     const qos::SaveSysctl save = [&](const std::string& name, const std::string& before) -> Result<void> {
       if (auto remembered = trial->remember(name, before); !remembered) return remembered;
@@ -376,8 +397,9 @@ int run_apply(const Options& options, Output& output) {
     };
     append(all, qos::reconcile_sysctl(writer->machine.kernel.root, policy.sysctl, save));
   }
-  settle_links(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
-  return print_changes(all, writer->node.ports, options, output, trial->await(output));
+  const bool is_settled = settle_links(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
+  const int code = print_changes(all, writer->node.ports, options, output, trial->await(output));
+  return is_kept && is_settled ? code : std::max(code, kChanges);
 }
 
 int run_restore(const Options& options, Output& output) {
@@ -443,9 +465,9 @@ int run_restore(const Options& options, Output& output) {
     output.text += "Nothing to restore: no original settings are recorded.\n";
     return kDone;
   }
-  settle_links(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
+  const bool is_settled = settle_links(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
   const int code = print_changes(all, writer->node.ports, options, output, saved);
-  return keeps_unknown ? std::max(code, static_cast<int>(kChanges)) : code;
+  return keeps_unknown || !is_settled ? std::max(code, kChanges) : code;
 }
 
 }  // namespace fabric::ctl

@@ -827,6 +827,20 @@ TEST_F(PortManagerTest, WhatIsReleasedIsNotWrittenAgainWhileTheRestIsRefused) {
   EXPECT_TRUE(state::load_originals(tree_.path())->empty());
 }
 
+// Each try of a disruptive write may restart the link: an end that the driver refuses is not tried each minute for
+// ever.
+TEST_F(PortManagerTest, AReleaseThatIsRefusedForGoodIsTriedLessAndLess) {
+  SimNic& nic = enforced(Personality::full, kRestore);
+  nic.faults["setmtu"] = {test::Fault::refuse, EINVAL, -1};
+  reload(policy_of(kEnforce + kRestore, ""));
+  const unsigned tries = nic.calls["setmtu"];
+  for (int minute = 0; minute < 240; ++minute, now_ += seconds(60)) look();
+  EXPECT_LT(nic.calls["setmtu"] - tries, 20U);
+  nic.faults.clear();
+  reload(policy_of(kEnforce + kRestore, ""));
+  EXPECT_EQ(nic.mtu, 1500U) << "at once after a reload";
+}
+
 // A self-test was killed: whatever the mode, the settings from before it come back once the port is idle.
 TEST_F(PortManagerTest, AnInterruptedSelfTestIsRestored) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
@@ -881,6 +895,51 @@ TEST_F(PortManagerTest, ASelfTestThatIsKilledIsLookedForUntilItIsEnded) {
   look();
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   EXPECT_EQ(manager_->ports_of_killed_self_test(), std::nullopt);
+}
+
+// A driver accepts the write that ends a self-test, and shows no effect: it is tried again after growing pauses, not
+// with each notification, and the operator sees what is left.
+TEST_F(PortManagerTest, AnEndOfASelfTestThatFailsIsRepeatedAfterGrowingPauses) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  state::Original before(Qos{.pause = Pause{true, true}, .pfc = PrioSet{}});
+  before.may_lack_pause_and_pfc = true;
+  ASSERT_TRUE(
+      state::save_originals(tree_.path(), {{state::port_key(ports().front()), before}}, state::kSelfTestFile).ok());
+  nic.pause = {};
+  nic.faults["setpause"] = {test::Fault::ignore};
+  busy_ = "eth0";
+  start("mode = \"audit\"\n", "");
+  const auto has_tried = [&] {
+    const unsigned writes = nic.calls["setpause"];
+    look();
+    return nic.calls["setpause"] != writes;
+  };
+  EXPECT_GT(nic.calls["setpause"], 0U);
+  EXPECT_FALSE(has_tried()) << "not with each notification";
+  EXPECT_TRUE(has(service_status(manager_->view()), "a self-test was interrupted, not restored: roce_eth0/1 pause"))
+      << service_status(manager_->view());
+  EXPECT_EQ(exit_code(manager_->view()), 1);
+  EXPECT_TRUE(said(message_id::trouble, "Left: roce_eth0/1 pause"));
+  now_ += seconds(31);
+  EXPECT_TRUE(has_tried());
+  now_ += seconds(31);
+  EXPECT_FALSE(has_tried()) << "the pause grows";
+  nic.faults.clear();
+  reload(policy_of("mode = \"audit\"\n", ""));
+  EXPECT_TRUE(nic.pause.rx && nic.pause.tx) << "at once after a reload";
+  busy_.clear();
+  look();
+  EXPECT_FALSE(tree_.root().exists(state::kSelfTestFile));
+  EXPECT_FALSE(has(service_status(manager_->view()), "self-test"));
+  EXPECT_EQ(exit_code(manager_->view()), 0);
+}
+
+TEST_F(PortManagerTest, TheSelfTestOfAnAbsentCardIsReported) {
+  sim_.add_nic("eth0", Personality::mlx5);
+  ASSERT_TRUE(state::save_originals(tree_.path(), {{"0000:99:00.0/1", Qos{.mtu = 9000}}}, state::kSelfTestFile).ok());
+  start("mode = \"audit\"\n");
+  EXPECT_EQ(manager_->ports_of_killed_self_test(), std::nullopt);
+  EXPECT_TRUE(said(message_id::trouble, "a self-test of 0000:99:00.0/1 was interrupted"));
 }
 
 TEST_F(PortManagerTest, WithoutADurableOriginalNothingIsWritten) {

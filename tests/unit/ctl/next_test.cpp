@@ -3,6 +3,7 @@
 // ends are run, one after the other, until there is nothing to write.
 #include <filesystem>
 
+#include "base/json.h"
 #include "ctl/verbs/write_verbs.h"
 #include "enforce/confirm.h"
 #include "policy/config.h"
@@ -276,6 +277,101 @@ TEST_F(Next, WhileTheAgentHoldsThePort) {
   tree_.remove(qos::kHeldPortsFile);
   EXPECT_EQ(follow_all(), Commands{kApply + kNow});
   EXPECT_EQ(nic_.mtu, 4200U);
+}
+
+// A self-test and its guard were killed together, and no agent runs: its record is all that is left. Each program that
+// an operator asks reports it or ends it.
+class KilledSelfTest : public Next {
+ protected:
+  void record(const Qos& before) {
+    ASSERT_TRUE(state::save_originals(tree_.path(), {{"0000:24:00.0/1", before}}, state::kSelfTestFile).ok());
+  }
+  [[nodiscard]] bool has_record() const { return tree_.root().exists(state::kSelfTestFile); }
+};
+
+TEST_F(KilledSelfTest, StatusAndCheckReportIt) {
+  record({.mtu = 2000});
+  options_.only = {"agent"};
+  int code = 0;
+  for (const bool is_running : {false, true}) {
+    SCOPED_TRACE(is_running ? "it is running" : "it was killed");
+    std::optional<Fd> lock;
+    if (is_running) {
+      auto taken = state::take_lock(tree_.path());
+      ASSERT_TRUE(taken.ok());
+      lock.emplace(std::move(*taken));
+    }
+    if (is_running && ::geteuid() != 0) continue;  // only root sees who has the lock
+    const Output status = run("status", code);
+    EXPECT_TRUE(has(status.text, "A self-test of mlx5_0/1 ")) << status.text;
+    EXPECT_EQ(has(status.text, "was interrupted; not as before it: mtu"), !is_running) << status.text;
+    EXPECT_EQ(has(status.text, "fabric-agentctl apply"), !is_running) << "what ends it\n" << status.text;
+    const Output check = run("check", code);
+    EXPECT_EQ(has(check.text, "a self-test of mlx5_0/1 was interrupted"), !is_running) << check.text;
+    if (!is_running) EXPECT_NE(code, 0);
+  }
+  options_.json = true;
+  const Json status = Json::parse(run("status", code).text);
+  ASSERT_EQ(status["self_tests"].size(), 1U) << status.dump();
+  EXPECT_EQ(status["self_tests"][0]["port"], "mlx5_0/1");
+  EXPECT_EQ(status["self_tests"][0]["differing"], Json::array({"mtu"}));
+}
+
+TEST_F(KilledSelfTest, ADamagedRecordIsReported) {
+  tree_.file(state::kSelfTestFile, "{");
+  options_.only = {"agent"};
+  int code = 0;
+  EXPECT_TRUE(has(run("status", code).text, state::kSelfTestFile));
+  EXPECT_TRUE(has(run("check", code).text, state::kSelfTestFile));
+  EXPECT_NE(code, 0);
+  options_.only.clear();
+  EXPECT_TRUE(has(run("apply", code).errors, state::kSelfTestFile));
+  EXPECT_EQ(nic_.mtu, 4200U) << "the policy is applied";
+}
+
+TEST_F(KilledSelfTest, AnApplyReplacesItOrSaysWhatIsLeft) {
+  int code = 0;
+  record({.mtu = 2000});
+  (void)run("apply", code);
+  EXPECT_EQ(code, kDone);
+  EXPECT_EQ(nic_.mtu, 4200U);
+  EXPECT_FALSE(has_record());
+  // The policy says nothing of the setting, and the port is in use.
+  tree_.file(kConfig, "mode = \"audit\"\n[[port]]\npfc = []\n");
+  options_.disruptive.reset();
+  options_.json = true;
+  record({.mtu = 2000});
+  const Output output = run("apply", code);
+  EXPECT_EQ(code, kChanges) << output.text;
+  EXPECT_TRUE(has(output.text, "from before an interrupted self-test")) << output.text;
+  EXPECT_TRUE(has_record());
+}
+
+// The record could not be written after the apply: the end of the self-test would undo it.
+TEST_F(KilledSelfTest, AnApplyWhoseSettingsMayBeUndoneIsNotDone) {
+  nic_.after_change = [this](const std::string&) { tree_.file(state::kSelfTestFile, "{\"format\": 99}"); };
+  int code = 0;
+  const Output output = run("apply", code);
+  nic_.after_change = [](const auto&) {};
+  EXPECT_EQ(nic_.mtu, 4200U);
+  EXPECT_EQ(code, kChanges) << output.text;
+  EXPECT_TRUE(has(output.errors, "may undo this apply")) << output.errors;
+}
+
+// The guard of an apply with --confirm has ended, and no agent runs that would say it.
+TEST_F(Next, StatusAndCheckReportAnApplyThatNobodyReverts) {
+  options_.only = {"agent"};
+  int code = 0;
+  apply_unconfirmed(std::chrono::hours(1));
+  EXPECT_TRUE(has(run("status", code).text, "An apply awaits confirmation until"));
+  EXPECT_FALSE(has(run("check", code).text, "awaits confirmation")) << "its guard reverts it in time";
+  apply_unconfirmed(std::chrono::seconds(0));
+  const std::string status = run("status", code).text, check = run("check", code).text;
+  EXPECT_TRUE(has(status, "not restored: 0000:24:00.0/1 mtu")) << status;
+  EXPECT_TRUE(has(check, "not restored: 0000:24:00.0/1 mtu")) << check;
+  EXPECT_NE(code, 0);
+  run_agent(kEnforce, "an apply was not confirmed");
+  EXPECT_FALSE(has(run("check", code).text, "not restored: 0000:24:00.0/1 mtu")) << "the agent says it";
 }
 
 TEST_F(Next, WithoutWhatAnApplyNeeds) {

@@ -403,6 +403,12 @@ TEST(RetryPause, GrowsWhileSettingsAreRefused) {
   EXPECT_EQ(pause.after({busy}).count(), 1);
   EXPECT_EQ(pause.after({gone, back}).count(), 2) << "a card that has been gone for long";
   EXPECT_EQ(pause.after({gone}).count(), 4);
+  // Each try may restart a link, and nobody waits for its end.
+  constexpr std::chrono::hours kHour{1};
+  for (int times = 0; times < 12; ++times) pause.after({refused, back}, kHour);
+  EXPECT_EQ(pause.after({refused, back}, kHour), kHour);
+  EXPECT_EQ(pause.after({refused, busy}, kHour), std::chrono::minutes(1)) << "the port may be idle soon";
+  EXPECT_EQ(pause.after({gone}, kHour), std::chrono::minutes(1)) << "the card may return";
 }
 
 // The guard's act leaves a file: the tree shows the effects of a separate process.

@@ -462,6 +462,65 @@ TEST(SelfTest, RepeatsTheWriteThatReturnsProtectionAndSaysThatItFailed) {
   }
 }
 
+// A program that ends a test comes again and again. A write that the driver refuses, or accepts without effect, may
+// restart the link of the job each time: it is repeated after pauses that grow.
+TEST(SelfTest, AFailedReturnOfProtectionIsRepeatedAfterGrowingPauses) {
+  for (const Fault& fault : {Fault{Fault::refuse, EIO}, Fault{Fault::ignore}}) {
+    SCOPED_TRACE(fault.action == Fault::ignore ? "accepted without effect" : "refused");
+    SelfTestBed bed(Personality::bnxt);
+    ASSERT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
+    state::Original before(bed.before);
+    before.may_lack_pause_and_pfc = true;
+    ASSERT_TRUE(
+        state::save_originals(bed.tree.path(), {{state::port_key(bed.port), before}}, state::kSelfTestFile).ok());
+    bed.nic.pause = {};
+    bed.nic.faults["setpause"] = fault;
+    qos::Drift failures(ConflictRule{}, std::chrono::seconds(30));
+    const auto writes_at = [&](int second) {
+      const unsigned writes = bed.nic.calls["setpause"];
+      const qos::SelfTestRetries retries{failures, qos::Instant(std::chrono::seconds(second))};
+      const auto ended =
+          qos::end_self_test(bed.kernel, {&bed.port, 1}, bed.tree.path(), kInUse, bed.turns, {}, &retries);
+      EXPECT_TRUE(ended.ok());
+      bed.nic.link_up();
+      return bed.nic.calls["setpause"] - writes;
+    };
+    std::vector<int> tried;
+    for (int second = 0; second < 300; second += 5)
+      if (writes_at(second) != 0) tried.push_back(second);
+    EXPECT_EQ(tried, (std::vector<int>{0, 30, 90, 210}));
+    bed.nic.faults.clear();
+    EXPECT_NE(writes_at(450), 0U);
+    EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
+    bed.end();
+    EXPECT_FALSE(bed.has_record());
+  }
+}
+
+// The record is all that is left if a test and its guard are killed together.
+TEST(SelfTest, ItsRecordShowsThePortAndWhatIsNotAsBefore) {
+  SelfTestBed bed(Personality::mlx5);
+  EXPECT_TRUE(qos::open_self_tests(bed.tree.root(), {bed.port}).value().empty());
+  Port absent = bed.port;
+  absent.pci = "0000:99:00.0";
+  absent.card.clear();
+  ASSERT_TRUE(state::save_originals(bed.tree.path(),
+                                    {{state::port_key(bed.port), Qos{.mtu = 9000, .pfc = bed.before.pfc}},
+                                     {state::port_key(absent), Qos{.mtu = 9000}}},
+                                    state::kSelfTestFile)
+                  .ok());
+  bed.port.qos = bed.read();
+  const auto tests = qos::open_self_tests(bed.tree.root(), {bed.port});
+  ASSERT_TRUE(tests.ok());
+  ASSERT_EQ(tests->size(), 2U);
+  for (const qos::OpenSelfTest& test : *tests) {
+    EXPECT_EQ(test.absent, test.port != bed.port.id());
+    EXPECT_EQ(test.differing, test.absent ? Keys() : Keys().set(index(SettingId::mtu)));
+    EXPECT_EQ(has(qos::text_of(test, false), "was interrupted; not as before it: mtu"), !test.absent);
+    EXPECT_EQ(has(qos::text_of(test, false), "absent or excluded"), test.absent);
+  }
+}
+
 // Killed between global pause and PFC, and then a job starts: it gets back what the port had, whatever that write does
 // to the link, once; the rest waits for the end of the job.
 TEST(SelfTest, KilledWithoutGlobalPauseAndPfcGivesAJobItsProtectionBack) {

@@ -147,6 +147,182 @@ TEST(TrafficOfBnxt, ThePriorityOfTheAppEntryIsReleasedLast) {
   EXPECT_TRUE(is_moved) << text(changes);
 }
 
+// DSCPs on lossless priorities, each in a class of its own. `is_common`: the policies have the same eight classes.
+Qos lossless(const std::map<unsigned, unsigned>& priorities, bool is_common) {
+  Qos out{.dcbx = Dcbx::host, .trust = Trust::dscp, .dscp_map = DscpMap{{48, 6}}, .pfc = PrioSet{}};
+  Ets& ets = out.ets.emplace();
+  if (is_common) ets = shares(kIdentity, {30, 10, 10, 10, 10, 10, 10, 10});
+  else ets.tsa[0] = Tsa::ets, ets.bw[0] = 40;
+  uint8_t next = 1;
+  for (const auto& [dscp, priority] : priorities) {
+    (*out.dscp_map)[static_cast<uint8_t>(dscp)] = static_cast<uint8_t>(priority);
+    out.pfc->bits = static_cast<uint8_t>(out.pfc->bits | 1U << priority);
+    if (is_common) continue;
+    ets.prio_tc[priority] = next;
+    ets.tsa[next] = Tsa::ets;
+    ets.bw[next++] = 30;
+  }
+  if (!is_common) ets.prio_tc[6] = next;
+  return out;
+}
+
+// bnxt has two lossless classes, fewer than the old and the new priorities need. The old ones share a class meanwhile,
+// although ETS may be as wanted before and after.
+class FewClasses : public testing::Test {
+ protected:
+  struct Case {
+    std::map<unsigned, unsigned> from, to;
+  };
+  static constexpr unsigned kDscps[]{26, 34, 46};
+
+  void start(const Case& move, bool is_common) {
+    bed.emplace(Personality::bnxt);
+    bed->settle_to(lossless(move.from, is_common));
+    bed->settle_to(lossless(move.from, is_common));
+    ASSERT_EQ(bed->nic.pfc.pfc_en, lossless(move.from, is_common).pfc->bits);
+    faults.clear();
+    questions = 0;
+    bed->nic.after_change = [this, move](const std::string& op) { judge(move, op); };
+  }
+  // No DSCP that is lossless before and after loses that, its own class or its share in between; and the used lossless
+  // priorities are in no more classes than the NIC has.
+  void judge(const Case& move, const std::string& op) {
+    const SimNic& nic = bed->nic;
+    std::set<unsigned> classes;
+    for (const unsigned dscp : kDscps) {
+      if (!move.from.contains(dscp) || !move.to.contains(dscp)) continue;
+      const auto priority = priority_on(nic, dscp);
+      if (!priority && (op == "delapp" || op == "setapp")) continue;  // bnxt cannot replace an entry
+      if (protection_on(nic, dscp) != (1U | 4U | 8U))
+        faults += "DSCP " + std::to_string(dscp) + " has " + std::to_string(protection_on(nic, dscp)) + " after " +
+                  nic.log.back() + "\n";
+      classes.insert(nic.ets.prio_tc[priority.value_or(0)]);
+    }
+    if (classes.size() > nic.pfc.pfc_cap) faults += "too many lossless classes after " + nic.log.back() + "\n";
+  }
+  [[nodiscard]] std::string log() const {
+    return std::accumulate(bed->nic.log.begin(), bed->nic.log.end(), std::string("log:\n"),
+                           [](std::string all, const std::string& line) { return std::move(all) + line + "\n"; });
+  }
+  void expect_moved(const Case& move, bool is_common) {
+    const Qos want = lossless(move.to, is_common);
+    EXPECT_EQ(bed->nic.pfc.pfc_en, want.pfc->bits) << log();
+    for (const auto& [dscp, priority] : move.to) EXPECT_EQ(priority_on(bed->nic, dscp), priority) << log();
+    expect_settled(*bed, want);
+  }
+
+  const std::vector<Case> cases{
+      {{{26, 3}, {34, 5}}, {{26, 4}}},          {{{26, 3}, {34, 5}}, {{26, 4}, {34, 4}}},
+      {{{26, 3}, {34, 5}}, {{26, 1}, {34, 4}}}, {{{26, 3}, {34, 5}}, {{46, 1}}},
+      {{{26, 3}, {34, 5}}, {{26, 5}, {34, 3}}}, {{{26, 3}, {34, 5}}, {{26, 3}, {34, 4}}},
+      {{{34, 4}}, {{26, 3}, {34, 5}}},          {{{26, 3}}, {{26, 4}, {46, 1}}},
+  };
+  std::optional<FileBed> bed;
+  std::string faults;
+  unsigned questions = 0;
+};
+
+TEST_F(FewClasses, TwoLosslessPrioritiesInUseEndForOthers) {
+  for (const bool is_common : {true, false})
+    for (const Case& move : cases) {
+      const Qos want = lossless(move.to, is_common);
+      start(move, is_common);
+      SCOPED_TRACE(value_text(setting_of(SettingId::pfc), lossless(move.from, is_common)) + " to " +
+                   value_text(setting_of(SettingId::pfc), want) + (is_common ? ", common classes" : ""));
+      const Changes plan = bed->plan(want);
+      EXPECT_TRUE(keys_with(plan, Outcome::pending).empty()) << text(plan);
+      const Changes done = bed->settle_to(want);
+      EXPECT_TRUE(faults.empty()) << faults << log();
+      expect_all(done, {Outcome::applied, Outcome::in_sync});
+      if (is_common) EXPECT_TRUE(is_done(of(done, "ets").outcome) && !was_written(of(done, "ets"))) << text(done);
+      bed->nic.after_change = [](const auto&) {};
+      expect_moved(move, is_common);
+    }
+}
+
+// Also if a change is refused, or a job starts between two of them; the pass that nothing hinders ends the move.
+TEST_F(FewClasses, TheDetourKeepsProtectionWhateverHinders) {
+  for (const bool is_common : {true, false})
+    for (const Case& move : cases)
+      for (const bool by_job : {true, false})
+        for (unsigned at = 1;; ++at) {
+          SCOPED_TRACE((by_job ? "a job starts at question " : "refused is change ") + std::to_string(at));
+          const Qos want = lossless(move.to, is_common);
+          start(move, is_common);
+          if (by_job) bed->terms.in_use = [&](const Port&) { return ++questions >= at; };
+          else bed->nic.refuse_change = at;
+          bed->settle_to(want);
+          EXPECT_TRUE(faults.empty()) << faults << log();
+          const bool was_hindered = by_job ? questions >= at : bed->nic.refuse_change == 0;
+          bed->nic.after_change = [](const auto&) {};
+          bed->nic.refuse_change = 0;
+          bed->terms = free_terms();
+          bed->settle_to(want);
+          bed->settle_to(want);
+          expect_moved(move, is_common);
+          if (!was_hindered || HasFailure()) break;
+        }
+}
+
+// On a busy port nothing is written, also no ETS that is in sync and waits for the rest.
+TEST_F(FewClasses, OnABusyPortTheDetourWaits) {
+  start(cases.front(), true);
+  const unsigned writes = bed->nic.writes();
+  bed->terms.in_use = kInUse;
+  const Changes waits = bed->apply(lossless(cases.front().to, true));
+  EXPECT_EQ(bed->nic.writes(), writes) << log();
+  EXPECT_TRUE(has_outcome(waits, "pfc", Outcome::pending, "uses the port"));
+  EXPECT_TRUE(is_done(of(waits, "ets").outcome)) << text(waits);
+  EXPECT_TRUE(of(waits, "ets").detail.find("uses the port") == std::string::npos) << text(waits);
+}
+
+// One lossless class, or ETS that the policy does not set: no order protects both, and the operator gets the way out.
+TEST_F(FewClasses, WithoutAWayTheOperatorGetsTheReasonAndTheWayOut) {
+  for (const bool has_ets : {true, false}) {
+    SCOPED_TRACE(has_ets ? "one lossless class" : "without ets");
+    start(has_ets ? Case{{{26, 3}}, {{26, 4}}} : cases.front(), true);
+    bed->nic.after_change = [](const auto&) {};
+    if (has_ets) bed->nic.pfc.pfc_cap = 1;
+    Qos want = lossless({{26, 4}}, true);
+    if (!has_ets) want.ets.reset();
+    const unsigned writes = bed->nic.writes();
+    for (const Changes& changes : {bed->plan(want), bed->apply(want)}) {
+      EXPECT_TRUE(has_outcome(changes, "pfc", Outcome::pending, "on an idle port, apply pfc = [] first"));
+      EXPECT_EQ(has(of(changes, "pfc").detail, "add ets to the policy"), !has_ets) << text(changes);
+      EXPECT_TRUE(has_outcome(
+          changes, "pfc", Outcome::pending,
+          has_ets ? "2 lossless traffic classes, the NIC has 1" : "3 lossless traffic classes, the NIC has 2"));
+      EXPECT_TRUE(has_outcome(changes, "dscp_map", Outcome::pending, "waits for pfc: the old and the new priorities"));
+      EXPECT_FALSE(of(changes, "pfc").wait) << "it does not end by itself";
+    }
+    EXPECT_EQ(bed->nic.writes(), writes) << log();
+    Qos without = want;
+    without.pfc = PrioSet{};
+    for (const Qos& step : {without, without, want, want}) bed->settle_to(step);
+    EXPECT_EQ(bed->nic.pfc.pfc_en, 0x10) << log();
+    EXPECT_EQ(priority_on(bed->nic, 26), 4U);
+  }
+}
+
+// An apply that is not confirmed is reverted on the same way: ETS, which is back already, stays in the record as long
+// as PFC has to come back.
+TEST_F(FewClasses, ARevertMakesTheDetourToo) {
+  start(cases.at(6), true);
+  bed->nic.after_change = [](const auto&) {};
+  const Qos before = lossless({{26, 3}, {34, 5}}, true);
+  bed->settle_to(before);
+  bed->settle_to(lossless({{34, 2}}, true));
+  ASSERT_EQ(bed->nic.pfc.pfc_en, 0x04);
+  bed->terms.in_use = kInUse;
+  const Changes waits = test::write_back(bed->kernel, bed->port, before, bed->terms);
+  const auto is_back = [](const Change& change) { return is_done(change.outcome); };
+  EXPECT_FALSE(has_key(qos::safely_back(bed->kernel, bed->port, waits, is_back), SettingId::ets)) << text(waits);
+  bed->terms.in_use = kIdle;
+  const Changes done = test::write_back(bed->kernel, bed->port, before, bed->terms);
+  EXPECT_TRUE(keys_with(done, Outcome::pending).empty()) << text(done);
+  EXPECT_EQ(bed->nic.pfc.pfc_en, 0x28) << log();
+}
+
 // A write that the policy wants and that takes protection away waits for the end of a job; the part of it that protects
 // does not.
 TEST(TrafficOfMlx5, OnABusyPortTheStepIsWrittenThatProtectsBoth) {
