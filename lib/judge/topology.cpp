@@ -1287,14 +1287,95 @@ bool shows_driver(const Node& node, const Gpu& gpu) {
   });
 }
 
-// All GPUs of a model for data centers without their driver: none of them differs from another.
-void add_models_without_driver(const Node& node, Findings& out) {
-  constexpr uint32_t kVga = 0x0300;  // has a display: may be there for it
-  std::map<std::pair<uint16_t, uint16_t>, std::vector<const Gpu*>> models;
-  for (const Gpu& gpu : node.topology.gpus) models[{gpu.vendor, gpu.device}].push_back(&gpu);
-  for (const auto& [model, gpus] : models) {
+using GpuModels = std::map<std::pair<uint16_t, uint16_t>, std::vector<const Gpu*>>;  // by vendor and device
+
+GpuModels models_of(const Topology& topology) {
+  GpuModels out;
+  for (const Gpu& gpu : topology.gpus) out[{gpu.vendor, gpu.device}].push_back(&gpu);
+  return out;
+}
+
+// Why jobs of this host need a GPU and have none: "slurmd.service starts jobs here". Empty: nothing shows it. A
+// container runtime does not: it also starts virtual machines.
+std::string need_of_jobs(const View& view) {
+  const bool any_for_jobs = std::ranges::any_of(view.now.topology.gpus, [&](const Gpu& gpu) {
+    const PlatformFunction* function = function_of(view.now, gpu.pci);
+    return function != nullptr && runs_jobs(function->kernel_driver) && !is_given_away(*function);
+  });
+  if (any_for_jobs) return {};
+  if (view.policy != nullptr && view.policy->expect.gpus.value_or(0) > 0)
+    return "[expect] gpus = " + std::to_string(*view.policy->expect.gpus);
+  if (!view.now.host || std::ranges::none_of(view.now.topology.nics, carries_rdma)) return {};
+  const JobService* service = find_where(view.now.host->services, [](const JobService& each) {
+    return each.role == JobRole::batch && !each.masked && !each.processes.empty();
+  });
+  return service == nullptr ? std::string() : service->unit + " starts jobs here";
+}
+
+// Why this host gives the GPU to a virtual machine: "qemu-kvm runs". Empty: nothing shows it.
+std::string sign_of_passthrough(const Node& node, const Gpu& gpu) {
+  for (const Nic& nic : node.topology.nics)
+    if (is_given_away(node, nic.pci)) return nic.pci + " is bound to " + function_of(node, nic.pci)->kernel_driver;
+  if (!node.host) return {};
+  if (!node.host->vm_program.empty()) return node.host->vm_program + " runs";
+  const std::string ids = ids_text(gpu.vendor, gpu.device);
+  for (const std::string& option : node.host->kernel_options)
+    if ((option.starts_with("vfio-pci.ids=") || option.starts_with("vfio_pci.ids=")) &&
+        lower(option).find(ids) != std::string::npos)
+      return "the kernel command line has " + option;
+  return {};
+}
+
+// The GPUs of a model of which all are bound to a driver for virtual machines or user-space programs: no equal GPU
+// shows that this is a mistake. It is one if jobs of this host need a GPU and nothing shows a virtual machine.
+void add_given_away_models(const View& view, Findings& faults, Findings& notes) {
+  const Node& node = view.now;
+  const std::string need = need_of_jobs(view);
+  for (const auto& [model, gpus] : models_of(node.topology)) {
     const Gpu& first = *gpus.front();
-    if (first.class_code >> 8 == kVga || !records_drivers(node)) continue;
+    const auto is_given = [&](const Gpu* gpu) {
+      const PlatformFunction* function = function_of(node, gpu->pci);
+      return function != nullptr && is_given_away(*function);
+    };
+    if (!std::ranges::all_of(gpus, is_given)) continue;
+    const std::string driver = function_of(node, first.pci)->kernel_driver, module(gpu_module(first));
+    const std::string observed =
+        driver + ": " + counted(gpus.size(), "GPU") + (gpus.size() == 1 ? " at " : ", the first at ") + first.pci;
+    const std::string subject = gpus.size() == 1 ? first.name : "GPUs";
+    const std::string sign = sign_of_passthrough(node, first);
+    // Processes that are hidden may run virtual machines.
+    const bool sees_all = node.host && !node.host->processes_hidden;
+    if (need.empty() || !sign.empty() || !sees_all) {
+      const std::string why = sign.empty() ? "not for jobs of this host" : "for virtual machines (" + sign + ")";
+      notes.push_back(good(subject, observed + ", " + why, "a driver for jobs, or for virtual machines"));
+      continue;
+    }
+    const std::string own = module.empty() ? "its driver for jobs" : "the driver " + module;
+    Fix fix = "Find what binds it: driverctl list-overrides; grep -r vfio /etc/modprobe.d /proc/cmdline";
+    if (!module.empty())
+      fix =
+          "Find what binds it: driverctl list-overrides; grep -r vfio /etc/modprobe.d /proc/cmdline. If the GPU is for "
+          "jobs of this host: driverctl unset-override " +
+          first.pci + "; modprobe " + module + "; echo " + first.pci + " > /sys/bus/pci/drivers/" + driver +
+          "/unbind; echo " + first.pci + " > /sys/bus/pci/drivers_probe";
+    faults.push_back(bad(Status::warning, subject, observed, own + ", because " + need,
+                         "No job of this host can use a GPU that is bound to " + driver +
+                             ": the driver gives it to a virtual machine or to a user-space program. " + need +
+                             ", and no other device, process or kernel option shows that virtual machines use it.",
+                         std::move(fix)));
+  }
+}
+
+// All GPUs of a model for data centers without their driver: none of them differs from another. A GPU with a display
+// may be there for it, unless jobs need one.
+void add_models_without_driver(const View& view, Findings& out) {
+  const Node& node = view.now;
+  constexpr uint32_t kVga = 0x0300;
+  const bool is_needed = !need_of_jobs(view).empty();
+  for (const auto& [model, gpus] : models_of(node.topology)) {
+    const Gpu& first = *gpus.front();
+    const bool may_be_for_display = first.class_code >> 8 == kVga && (!is_needed || first.bridges.empty());
+    if (may_be_for_display || !records_drivers(node)) continue;
     std::set<std::string> drivers;
     bool are_shown = true;
     for (const Gpu* gpu : gpus) {
@@ -1397,10 +1478,12 @@ void ask_symmetry(const View& view, Findings& findings) {
             fix + "."));
   }
   for (Finding& each : gpus_without_driver(view)) add(std::move(each));
-  Findings models;
-  add_models_without_driver(view.now, models);
+  Findings models, notes;
+  add_models_without_driver(view, models);
+  add_given_away_models(view, models, notes);
   for (Finding& each : models) add(std::move(each));
   if (found.empty()) add(good("node", "no part is missing", "equal places have equal parts"));
+  for (Finding& each : notes) add(std::move(each));
   findings.insert(findings.end(), found.begin(), found.end());
 }
 
@@ -1426,7 +1509,10 @@ constexpr Rule kSymmetry{
         "the node with which equal devices are "
         "evenly spread. GPUs that NVIDIA's driver has and the /sys of a container does not show are one finding: they "
         "are not missing. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, other "
-        "than nouveau.",
+        "than nouveau, and so must any GPU on a card if no other GPU runs jobs and jobs need one ([expect] gpus, or a "
+        "service such as slurmd on a machine with RDMA). All GPUs of a model that are bound to vfio-pci are a warning "
+        "if jobs need one, and ok if another device is bound to vfio-pci, a virtual machine runs, or the kernel option "
+        "vfio-pci.ids names them.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power-cycle the node, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,

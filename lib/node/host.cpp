@@ -252,6 +252,7 @@ void read_host(const Root& root, Node& node) {
   host::Services services = host::read_services(root);
   out.services = std::move(services.found);
   out.irqbalance = services.irqbalance;
+  out.vm_program = std::move(services.vm_program);
   out.processes_hidden = services.processes_hidden;
   // On a machine with one NUMA node no CPU is far from a NIC.
   if (const auto& cpus = node.topology.numa_cpus; cpus.size() >= 2) {

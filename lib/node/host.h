@@ -192,6 +192,7 @@ struct Host {
   HugePages huge_pages;
   std::string lockdown;            // "none", "integrity", "confidentiality"
   std::optional<bool> irqbalance;  // whether it runs
+  std::string vm_program{};        // a process that runs or manages virtual machines, "qemu-kvm"; empty: none is seen
   // Processes of other users are hidden (hidepid of proc(5), ProtectProc= of systemd): services may be missing.
   bool processes_hidden = false;
   std::vector<NicInterrupts> interrupts;

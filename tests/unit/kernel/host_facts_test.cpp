@@ -234,6 +234,17 @@ TEST(HostServices, ProcessesAreFoundWithTheirUnits) {
   EXPECT_TRUE(services.unread.empty());
 }
 
+// The agent within a virtual machine is none of them.
+TEST(HostServices, AHostOfVirtualMachinesIsKnownByItsProcesses) {
+  for (const auto& [comm, is_vm] : {std::pair("qemu-kvm", true), std::pair("qemu-system-x86", true),
+                                    std::pair("virt-launcher-m", true), std::pair("qemu-ga", false)}) {
+    Tree tree;
+    tree.file("proc/1/comm", "systemd\n").file("proc/812/comm", std::string(comm) + "\n");
+    EXPECT_EQ(host::read_services(tree.root()).vm_program, is_vm ? comm : "") << comm;
+    EXPECT_EQ(host::is_known_process(comm), is_vm) << comm;
+  }
+}
+
 TEST(HostServices, AWrapperIsFoundByItsControlGroup) {
   for (const char* tree_of : {"sys/fs/cgroup/", "sys/fs/cgroup/systemd/"}) {
     Tree tree;

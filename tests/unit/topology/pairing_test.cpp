@@ -717,12 +717,76 @@ TEST(SymmetryCheck, AGpuWithoutADriverIsNamed) {
   for (const Gpu& gpu : node.topology.gpus) node.platform.functions[gpu.bridges.back()].kernel_driver.clear();
   for (const Gpu& gpu : node.topology.gpus) node.platform.functions[gpu.pci].power_control = "on";
   EXPECT_EQ(symmetry(), "symmetry GPUs warning: no kernel driver: 4 GPUs, the first at 0000:13:00.0\n");
-  for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu) = "vfio-pci";
-  EXPECT_EQ(symmetry(), "");
   for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu) = "nouveau";
   EXPECT_EQ(symmetry(), "symmetry GPUs warning: nouveau: 4 GPUs, the first at 0000:13:00.0\n");
   const auto found = test::complaints_of(server.view(), {"symmetry"});
   EXPECT_TRUE(test::has(found.at(0).remedy, "modprobe -r nouveau && modprobe nvidia")) << found.at(0).remedy;
+}
+
+// No equal GPU shows whether it is a mistake: the jobs and the virtual machines of the host do.
+TEST(SymmetryCheck, TheOnlyGpuOfItsKindForGuestsIsJudgedByItsHost) {
+  test::Healthy server;
+  Node& node = server.now;
+  const auto symmetry = [&] { return test::said(server.view(), {"symmetry"}); };
+  const auto note = [&]() -> std::string {
+    for (const Finding& each : run_rules(server.view()).findings)
+      if (each.id == "symmetry" && each.subject == node.topology.gpus[0].name && each.status == Status::ok)
+        return each.observed;
+    return {};
+  };
+  node.topology.gpus.resize(1);
+  node.topology.nics.resize(1);
+  const Gpu gpu = node.topology.gpus[0];
+  node.platform.functions[gpu.pci].kernel_driver = "vfio-pci";
+  const auto found = test::complaints_of(server.view(), {"symmetry"});
+  ASSERT_FALSE(found.empty());
+  const Finding* fault = find_where(found, [&](const Finding& each) { return each.subject == gpu.name; });
+  ASSERT_NE(fault, nullptr);
+  EXPECT_EQ(fault->status, Status::warning);
+  EXPECT_EQ(fault->observed, "vfio-pci: 1 GPU at " + gpu.pci);
+  EXPECT_TRUE(has(fault->meaning, "slurmd.service starts jobs here")) << fault->meaning;
+  EXPECT_TRUE(has(fault->remedy, "driverctl unset-override " + gpu.pci)) << fault->remedy;
+  const auto is_silent = [&] { return !has(symmetry(), "symmetry " + gpu.name); };
+
+  // A host of virtual machines: a program, another device for them, or the kernel's option.
+  const Node jobs = node;
+  node.host->vm_program = "qemu-kvm";
+  EXPECT_TRUE(is_silent()) << symmetry();
+  EXPECT_TRUE(has(note(), "for virtual machines (qemu-kvm runs)")) << note();
+  node = jobs;
+  node.platform.functions[node.topology.nics[0].pci].kernel_driver = "vfio-pci";
+  EXPECT_TRUE(is_silent()) << symmetry();
+  node = jobs;
+  char ids[32];
+  std::snprintf(ids, sizeof ids, "vfio-pci.ids=1234:5678,%04x:%04x", gpu.vendor, gpu.device);
+  node.host->kernel_options.emplace_back(ids);
+  EXPECT_TRUE(is_silent()) << symmetry();
+  // Nothing shows that jobs need it, or other users' processes are hidden.
+  node = jobs;
+  node.host->services.clear();
+  EXPECT_TRUE(is_silent()) << symmetry();
+  EXPECT_TRUE(has(note(), "not for jobs of this host")) << note();
+  node = jobs;
+  node.host->processes_hidden = true;
+  EXPECT_TRUE(is_silent()) << symmetry();
+}
+
+// A GPU that may be there for a display needs a driver only if jobs need it.
+TEST(SymmetryCheck, TheOnlyGpuOfItsKindHasADriverIfJobsNeedIt) {
+  test::Healthy server;
+  Node& node = server.now;
+  node.topology.gpus.resize(1);
+  node.topology.nics.resize(1);
+  node.topology.gpus[0].class_code = 0x030000;
+  node.platform.functions[node.topology.gpus[0].pci].kernel_driver.clear();
+  const auto symmetry = [&] { return test::said(server.view(), {"symmetry"}); };
+  EXPECT_TRUE(has(symmetry(), "symmetry GPUs warning: no kernel driver: 1 GPU")) << symmetry();
+  const Node jobs = node;
+  node.topology.gpus[0].bridges.clear();
+  EXPECT_FALSE(has(symmetry(), "no kernel driver")) << "a GPU of the board: " << symmetry();
+  node = jobs;
+  node.host->services.clear();
+  EXPECT_FALSE(has(symmetry(), "no kernel driver")) << symmetry();
 }
 
 TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
