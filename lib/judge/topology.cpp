@@ -9,6 +9,7 @@
 #include "node/endpoints.h"
 #include "node/gpu.h"
 #include "node/inventory.h"
+#include "node/machine.h"
 #include "topology/compute_nics.h"
 
 namespace fabric {
@@ -1419,6 +1420,62 @@ Finding hidden_gpus_finding(const Topology& topology) {
         "Give the container the /sys of the host: in Kubernetes hostNetwork: true, or a mount of /sys."}});
 }
 
+// Whether the device is on a NUMA node whose CPUs are all offline: its node is right, although the topology has none.
+bool is_at_offline_cpus(const Node& node, const std::string& pci) {
+  return node.host && std::ranges::any_of(node.host->offline_cpus,
+                                          [&](const OfflineCpus& each) { return contains(each.devices, pci); });
+}
+
+size_t count_of_cpus(const Topology& topology, int node) {
+  const std::string* list = find_in(topology.numa_cpus, node);
+  return list == nullptr ? 0 : machine::parse_cpus(*list).value_or(std::vector<unsigned>{}).size();
+}
+
+// NUMA nodes with a larger share of their CPUs offline than another one. Where SMT is off, or CPUs are left out on
+// purpose, the share is the same everywhere. One CPU more is no difference: CPU 0 stays online.
+Findings nodes_with_offline_cpus(const Node& node) {
+  if (!node.host || node.host->offline_cpus.empty()) return {};
+  const Topology& topology = node.topology;
+  struct NodeCpus {
+    size_t online = 0, offline = 0;
+    [[nodiscard]] size_t all() const { return online + offline; }
+    [[nodiscard]] std::string text() const {
+      return std::to_string(online) + " of " + counted(all(), "CPU") + " online";
+    }
+  };
+  std::map<int, NodeCpus> nodes;
+  for (const auto& [number, list] : topology.numa_cpus) nodes[number].online = count_of_cpus(topology, number);
+  for (const OfflineCpus& each : node.host->offline_cpus) nodes[each.node].offline = each.count;
+  const auto best = std::ranges::max_element(nodes, {}, [](const auto& each) {
+    return static_cast<double>(each.second.online) / static_cast<double>(std::max<size_t>(each.second.all(), 1));
+  });
+  if (best->second.online == 0) return {};  // a captured tree without the lists of the nodes
+  Findings out;
+  for (const OfflineCpus& each : node.host->offline_cpus) {
+    const NodeCpus& own = nodes[each.node];
+    const size_t usual = own.all() * best->second.offline / best->second.all();
+    if (own.online > 0 && own.offline <= usual + 1) continue;
+    std::string devices;
+    for (const Gpu& gpu : topology.gpus)
+      if (contains(each.devices, gpu.pci)) append_item(devices, gpu.name);
+    for (const Nic& nic : topology.nics)
+      if (contains(each.devices, nic.pci) && carries_rdma(nic) && !nic.is_virtual_function())
+        append_item(devices, nic.name);
+    std::string meaning = "Jobs lose these CPUs, and their threads crowd on the others.";
+    if (!devices.empty())
+      meaning = "Jobs that use " + devices +
+                ", and their interrupts, run on CPUs of another NUMA node: each access crosses the link between the "
+                "sockets. No node is known for these devices, so that nothing is bound near them.";
+    out.push_back(
+        bad(devices.empty() ? Status::warning : Status::critical, "NUMA node " + std::to_string(each.node), own.text(),
+            best->second.text() + " on NUMA node " + std::to_string(best->first), std::move(meaning),
+            "grep -oE '(max|nr)_?cpus=[0-9]+' /proc/cmdline; journalctl -k -g 'smpboot|CPU.*(offline|failed)'; then "
+            "chcpu -e " +
+                each.cpus));
+  }
+  return out;
+}
+
 void ask_symmetry(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty() && topology.nics.empty()) return;
@@ -1453,6 +1510,7 @@ void ask_symmetry(const View& view, Findings& findings) {
   else if (placed.built->odd_gpus && !gpu && !any_hidden) add(odd_gpus_finding(placed, view.now));
   for (const OddNode& odd : placed.built->odd_nodes) {
     const std::string pci = odd.device.pci;
+    if (is_at_offline_cpus(view.now, pci)) continue;
     // A device, or all devices of a root bus.
     std::string subject = odd.name, place = pci;
     std::string observed = "NUMA node " + (odd.device.numa ? std::to_string(*odd.device.numa) : "-1");
@@ -1477,6 +1535,7 @@ void ask_symmetry(const View& view, Findings& findings) {
                 " that does not fit its place: jobs are bound to the wrong CPUs and memory.",
             fix + "."));
   }
+  for (Finding& each : nodes_with_offline_cpus(view.now)) add(std::move(each));
   for (Finding& each : gpus_without_driver(view)) add(std::move(each));
   Findings models, notes;
   add_models_without_driver(view, models);
@@ -1507,7 +1566,9 @@ constexpr Rule kSymmetry{
         "one socket and fewer on the other, each on a switch with a NIC. A device is on the NUMA node of the bridge "
         "above it, and devices of one root bus are on one (not on the flat bus of a virtual machine); a root bus is on "
         "the node with which equal devices are "
-        "evenly spread. GPUs that NVIDIA's driver has and the /sys of a container does not show are one finding: they "
+        "evenly spread. The NUMA nodes have the same share of their CPUs online; a node without one that has a GPU or "
+        "NIC is critical. GPUs that NVIDIA's driver has and the /sys of a container does not show are one finding: "
+        "they "
         "are not missing. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, other "
         "than nouveau, and so must any GPU on a card if no other GPU runs jobs and jobs need one ([expect] gpus, or a "
         "service such as slurmd on a machine with RDMA). All GPUs of a model that are bound to vfio-pci are a warning "

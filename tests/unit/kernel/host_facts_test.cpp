@@ -867,6 +867,32 @@ TEST(HostCpuFacts, AlikeCpusStandTogether) {
   EXPECT_EQ(cpu.idle[1].state + " " + std::to_string(cpu.idle[1].latency) + " " + cpu.idle[1].cpus, "C6 290 3");
 }
 
+TEST(HostCpuFacts, CpusThatAreOfflineHaveTheirNode) {
+  Tree tree;
+  const std::string cpus = "sys/devices/system/cpu/";
+  tree.file(cpus + "present", "0-7\n").file(cpus + "online", "0-3\n");
+  for (const char* cpu : {"4", "5", "6", "7"}) tree.folder(cpus + "cpu" + cpu + "/node" + (*cpu == '4' ? "0" : "1"));
+  tree.file("sys/bus/pci/devices/0000:3b:00.0/numa_node", "1\n");
+  tree.file("sys/bus/pci/devices/0000:1b:00.0/numa_node", "0\n");
+  Topology topology;
+  topology.numa_cpus = {{0, "0-3"}};
+  for (const char* pci : {"0000:1b:00.0", "0000:3b:00.0"}) {
+    Gpu gpu;
+    gpu.pci = pci;
+    topology.gpus.push_back(gpu);
+  }
+  const auto offline = host::read_offline_cpus(tree.root(), topology);
+  ASSERT_EQ(offline.size(), 2u);
+  EXPECT_EQ(offline[0].cpus, "4");
+  EXPECT_TRUE(offline[0].devices.empty()) << "node 0 has CPUs online";
+  EXPECT_EQ(offline[1].node, 1);
+  EXPECT_EQ(offline[1].cpus, "5-7");
+  EXPECT_EQ(offline[1].count, 3u);
+  EXPECT_EQ(offline[1].devices, std::vector<std::string>{"0000:3b:00.0"});
+  tree.file(cpus + "online", "0-7\n");
+  EXPECT_TRUE(host::read_offline_cpus(tree.root(), topology).empty());
+}
+
 TEST(HostCpuFacts, AbsentAndAbsurd) {
   Tree tree;
   HostCpu cpu = host::read_cpu(tree.root(), host::read_cpuinfo(tree.root()));

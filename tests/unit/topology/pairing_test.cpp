@@ -771,6 +771,40 @@ TEST(SymmetryCheck, TheOnlyGpuOfItsKindForGuestsIsJudgedByItsHost) {
   EXPECT_TRUE(is_silent()) << symmetry();
 }
 
+// Linux knows no NUMA node for a device whose node has no CPU online.
+TEST(SymmetryCheck, CpusThatAreOfflineOnSomeNodesAreNamed) {
+  test::Healthy server;
+  Node& node = server.now;
+  const auto symmetry = [&] { return test::said(server.view(), {"symmetry"}); };
+  node.host->offline_cpus = {{1, "36-63", 28}};
+  node.topology.numa_cpus = {{0, "0-31"}, {1, "32-35"}};
+  EXPECT_EQ(symmetry(), "symmetry NUMA node 1 warning: 4 of 32 CPUs online\n");
+  // SMT is off everywhere; one CPU more is no difference.
+  node.host->offline_cpus = {{0, "16-31", 16}, {1, "47-63", 17}};
+  node.topology.numa_cpus = {{0, "0-15"}, {1, "32-46"}};
+  EXPECT_EQ(symmetry(), "");
+  // All of one node, with its devices.
+  node.topology.numa_cpus = {{0, "0-31"}};
+  OfflineCpus all{1, "32-63", 32};
+  const auto take = [&](PciDevice& device) {
+    if (device.numa != 1) return;
+    device.numa.reset();
+    all.devices.push_back(device.pci);
+  };
+  for (Gpu& gpu : node.topology.gpus) take(gpu);
+  for (Nic& nic : node.topology.nics) take(nic);
+  ASSERT_FALSE(all.devices.empty());
+  node.host->offline_cpus = {all};
+  const auto found = test::complaints_of(server.view(), {"symmetry"});
+  const Finding* fault = find_where(found, [](const Finding& each) { return each.subject == "NUMA node 1"; });
+  ASSERT_NE(fault, nullptr) << symmetry();
+  EXPECT_EQ(fault->status, Status::critical);
+  EXPECT_EQ(fault->observed, "0 of 32 CPUs online");
+  EXPECT_TRUE(has(fault->remedy, "chcpu -e 32-63")) << fault->remedy;
+  EXPECT_TRUE(has(fault->meaning, node.topology.gpus.back().name)) << fault->meaning;
+  EXPECT_FALSE(has(symmetry(), "NUMA node -1")) << "the firmware is right: " << symmetry();
+}
+
 // A GPU that may be there for a display needs a driver only if jobs need it.
 TEST(SymmetryCheck, TheOnlyGpuOfItsKindHasADriverIfJobsNeedIt) {
   test::Healthy server;
