@@ -286,6 +286,25 @@ TEST(Network, OnlyPhysicalPortsHaveAMacAddressOfTheirOwn) {
   }
 }
 
+// Names of the policy that are of no port or switch of this machine.
+TEST(Network, NamesOfTheCablingThatMatchNothingAreNamed) {
+  Healthy node;
+  const auto cabling = [&] { return said(node.view(), {"cabling"}); };
+  EXPECT_EQ(cabling(), "");
+  node.policy.cabling.ports = {{node.policy.cabling.cables.at(0).port, "mlx5_9"}};
+  EXPECT_TRUE(has(cabling(), "[cabling] ports: " + node.policy.cabling.cables.at(0).port + " = mlx5_9")) << cabling();
+  node.policy.cabling.ports = {{"of another host", "mlx5_9"}};
+  EXPECT_EQ(cabling(), "");
+  node.policy.cabling.rails = {{"leaf9*", "9"}};
+  EXPECT_TRUE(has(cabling(), "[cabling] rails: leaf9*")) << cabling();
+  node.policy.cabling.rails = {{"leaf9*", "9"}, {"leaf0*", "0"}};
+  EXPECT_EQ(cabling(), "");
+  node.policy.cabling.planes = {{"eth*", "A"}};
+  EXPECT_TRUE(has(cabling(), "[cabling] planes: eth*")) << cabling();
+  node.now.topology.gpus.clear();
+  EXPECT_FALSE(has(cabling(), "[cabling] planes")) << "a machine of another kind: " << cabling();
+}
+
 // eth2 comes before eth10: netdevs in texts, and the port that a doubled address is reported for.
 TEST(Network, NetdevsAreInNaturalOrder) {
   Healthy node;
