@@ -1475,6 +1475,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"wc-local-length", "sahlberg/libiscsi 376", "libiscsi:3 wr id 5559208da690 status 1 vend_err d7"},
     {"slurm-node-silent", "clustervision/trinity 535", "error: Node ping apparently hung, many nodes may be DOWN or configured SlurmdTimeout should be increased"},
     {"rdma-storage-local", "format", "iser: iser_connect: rdma_resolve_addr failed: -99"},
+    {"slurm-node-refused", "open-mpi/ompi 11471", "slurm_send_node_msg: [socket:[3652652]] slurm_bufs_sendto(msg_type=SRUN_JOB_COMPLETE) failed: Connection reset by peer"},
     {"nfs-transport", "format", "mount.nfs: requested NFS version or transport protocol is not supported"},
     {"lnet-down", "Seagate/cortx-motr 9", "IOC_LIBCFS_GET_NI error 100: Network is down"},
     {"dcgm-profiling", "NVIDIA/dcgm-exporter 22", "2024-02-16 08:59:03.773 ERROR [91:93] DCGM_PROFILING_SR_WATCH_FIELDS failed with -33 [/workspaces/dcgm-rel_dcgm_3_1-postmerge/dcgmlib/src/DcgmHostEngineHandler.cpp:3542] [DcgmHostEngineHandler::WatchFieldGroup]"},

@@ -918,7 +918,10 @@ constexpr Combination kCombinations[] = {
       {"The message says that the other end of a storage connection (the server or target, for a server its client) "
        "did not answer in time. That does not show the place. If other hosts use the same server, look at the RDMA "
        "port and link of this host; if this host uses other servers over the same port, look at the state, load and "
-       "log of this server; if both are true, look at the path between them."}}},
+       "log of this server; if both are true, look at the path between them."},
+      false,
+      {},
+      Says::unanswered}},
     {Says::peer_ended | Says::rejected,
      Printer::storage,
      {"storage-says-refused",

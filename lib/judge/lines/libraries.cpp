@@ -449,15 +449,20 @@ constexpr LineMessage kLibraryRows[] = {
      "hosts.",
      "opainfo; fi_info -p psm3; env | grep PSM", "libfabric prov/psm3, opa-psm2 ptl_ips/ips_proto_connect.c"},
     // A connect request is sent again until an answer comes.
-    {"psm-connect", unknown,
-     "psm*ep_connect*timed out|psm*ep_connect*timeout|PSM2 endpoint*connect|Couldn't connect to * endpoint|Couldn't "
-     "connect to *Time elapsed *Still trying|Detected connection timeout|unable to connect to remote endpoint*psm",
-     "PSM (Omni-Path, PSM3) got no answer from the endpoint of another rank in time. That does not show the place: the "
-     "other rank has ended (at the end of a job it may have finished before) or does not run yet, its port or that of "
-     "this host is down, or the path loses packets. The output of the other rank decides first. Then compare: one rank "
-     "in the lines of many hosts is the place; one host that reports many ranks is. FI_PSM2_CONN_TIMEOUT and "
-     "FI_PSM3_CONN_TIMEOUT only help a slow start.",
-     "opainfo; fi_info -p psm3; env | grep PSM", "libfabric prov/psm3, opa-psm2 ptl_ips/ips_proto_connect.c"},
+    on_silence(
+        {"psm-connect", unknown,
+         "psm*ep_connect*timed out|psm*ep_connect*timeout|PSM2 endpoint*connect|Couldn't connect to * "
+         "endpoint|Couldn't "
+         "connect to *Time elapsed *Still trying|Detected connection timeout|unable to connect to remote endpoint*psm",
+         "PSM (Omni-Path, PSM3) got no answer from the endpoint of another rank in time. That does not show the place: "
+         "the "
+         "other rank has ended (at the end of a job it may have finished before) or does not run yet, its port or that "
+         "of "
+         "this host is down, or the path loses packets. The output of the other rank decides first. Then compare: one "
+         "rank "
+         "in the lines of many hosts is the place; one host that reports many ranks is. FI_PSM2_CONN_TIMEOUT and "
+         "FI_PSM3_CONN_TIMEOUT only help a slow start.",
+         "opainfo; fi_info -p psm3; env | grep PSM", "libfabric prov/psm3, opa-psm2 ptl_ips/ips_proto_connect.c"}),
     {"psm3-open", host,
      "PSM3 can't open nic unit|Unable to initialize verbs NIC|Unable to initialize * NIC /sys/class/",
      "PSM3, a provider of libfabric, cannot use this NIC; the lines before this one name the call that failed "
@@ -471,13 +476,10 @@ constexpr LineMessage kLibraryRows[] = {
      "The EFA device reaches the peer, but the handshake fails: the peer's process is not ready, or a security group "
      "lacks the rule to or from itself.",
      "rdma link show", kEfa},
-    {"efa-unresponsive", unknown,
+    {"efa-unresponsive", peer,
      "Unresponsive receiver*connection previously established|Unresponsive remote*was previously responsive|"
      "with error. RC: *Error: 4124|prov_errno*4124",
-     "The peer answered before and no longer does: its process or instance is gone or hangs, or the device or path of "
-     "one of the two ends. The output of its rank decides first; then see whether other ranks reach it (then look at "
-     "this instance) or several report the same peer (then look there).",
-     "fabric-agentctl counters", kEfa},
+     "The peer stopped answering: its process or instance is gone or hangs.", "fabric-agentctl counters", kEfa},
     {"efa-unreachable", network, "Unreachable remote*never received a response",
      "The peer never answered: wrong subnet or security group, or the instance is down. The security group must allow "
      "all traffic to and from itself, and both instances need the same subnet.",

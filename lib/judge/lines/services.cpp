@@ -65,6 +65,12 @@ constexpr LineMessage kRows[] = {
      "Reason: a failed prolog or health check, a task that could not be killed (a process that waits for a driver or "
      "file system), a GPU that is missing. Correct it, then scontrol update nodename=NODE state=resume.",
      "scontrol show node NODE; sinfo -R; journalctl -k -p err", "Slurm src/slurmctld/node_mgr.c"},
+    {"slurm-node-refused", peer, "slurm_*: Connection reset by peer|slurm_*: Connection refused|slurm_*: Broken pipe",
+     "The daemon or program of Slurm at the other end refused or closed the connection, so that its host is reached: "
+     "it does not run, has ended (srun, whose job is over) or restarts, or a firewall rejects its port "
+     "(SrunPortRange). "
+     "Look there. TCP is used, not RDMA.",
+     "scontrol ping; scontrol show config | grep -i port; journalctl -u slurmd", "Slurm src/common, src/slurmctld"},
     {"slurm-node-silent", unknown,
      "Node ping apparently hung|Nodes * not responding|not responding, setting DOWN|unable to * agents*slurmd|Zero "
      "Bytes were transmitted or "

@@ -1754,11 +1754,9 @@ TEST(LogConditions, OfSomeComponentsHaveTheirOwnCause) {
 
 // Silence is no proof of a place; a refusal, a reset or a status is an answer of the other end.
 TEST(LogLines, OnlyAnAnswerOfTheOtherEndNamesIt) {
-  const auto cause_of = [](const char* line) {
+  const auto place_of = [](const char* line) {
     const auto found = found_in(std::string(line) + "\n");
-    if (found.size() != 1) return FaultLocation::none;
-    if (found[0].condition != nullptr) return found[0].condition->cause;
-    return found[0].message != nullptr ? found[0].message->cause : FaultLocation::none;
+    return found.size() == 1 ? cause_of(found[0]) : FaultLocation::none;
   };
   for (const char* line :
        {"libfabric:34420:psm2:av:psmx2_epid_to_epaddr():230<warn> psm2_ep_connect retured error Operation timed out, "
@@ -1775,7 +1773,7 @@ TEST(LogLines, OnlyAnAnswerOfTheOtherEndNamesIt) {
         "nfs: server 10.1.0.9 not responding, still trying", "acme: rank 5 is not responding",
         "CIFS: VFS: \\\\10.1.1.1 has not responded in 180 seconds. Reconnecting...",
         "acmed: server 10.1.1.1:49152 has not responded in the last 42 seconds, disconnecting."})
-    EXPECT_EQ(cause_of(line), FaultLocation::unknown) << line;
+    EXPECT_EQ(place_of(line), FaultLocation::unknown) << line;
   for (const char* line : {"nvme nvme1: Connect rejected: status 8 (invalid service ID).",
                            "nvme nvme34: Connect command failed, error wo/DNR bit: 2",
                            "Failed to write to /dev/nvme-fabrics: Connection refused",
@@ -1783,13 +1781,13 @@ TEST(LogLines, OnlyAnAnswerOfTheOtherEndNamesIt) {
                            "acme: lost the heartbeat of rank 3: connection reset by peer",
                            "rpcrdma: connection to 10.1.0.9:20049 closed "
                            "(-104)"})
-    EXPECT_EQ(cause_of(line), FaultLocation::peer) << line;
+    EXPECT_EQ(place_of(line), FaultLocation::peer) << line;
   // A part of this machine, and a step on this host.
   for (const char* line :
        {"pcieport 0000:16:00.0: device 0000:17:00.0 is not responding", "IPMI message handler: BMC not responding",
         "acme: GPU 0000:1a:00.0 is not responding", "nvme nvme1: rdma connection establishment failed (-22)",
         "iser: iser_connect: rdma_resolve_addr failed: -99"})
-    EXPECT_EQ(cause_of(line), FaultLocation::host) << line;
+    EXPECT_EQ(place_of(line), FaultLocation::host) << line;
 }
 
 // Each combination applies to conditions and components, and a component that has one cause keeps it.
@@ -1881,6 +1879,9 @@ TEST(LogOfManyLines, WhatAFailedNicTakesDownIsShownWithIt) {
   EXPECT_EQ(ids(at_a + reset + at_a + down("0000:99:00.0")), "bnxt-firmware-fatal > link-down ");
   EXPECT_EQ(ids(at_a + reset + at_b + down("0000:99:00.0")), "bnxt-firmware-fatal link-down ") << "of another host";
   EXPECT_EQ(ids(reset + std::string(31, '\n') + nvme), "bnxt-firmware-fatal nvmf-rdma ") << "long after it";
+  EXPECT_EQ(ids(reset + "mount.nfs: Connection timed out\n"), "bnxt-firmware-fatal ? storage-mount-other ");
+  EXPECT_EQ(ids(reset + "iscsiadm: initiator reported error (8 - connection timed out)\n"),
+            "bnxt-firmware-fatal ? iscsi-login ");
 }
 
 // A second fault is a finding of its own, also right after a known one.
