@@ -1782,6 +1782,8 @@ TEST(LogLines, OnlyAnAnswerOfTheOtherEndNamesIt) {
                            "rpcrdma: connection to 10.1.0.9:20049 closed "
                            "(-104)"})
     EXPECT_EQ(place_of(line), FaultLocation::peer) << line;
+  // The noun alone is no event at the peer.
+  EXPECT_EQ(condition_of(read_line("acme: no local address fits the remote peer")), nullptr);
   // A part of this machine, and a step on this host.
   for (const char* line :
        {"pcieport 0000:16:00.0: device 0000:17:00.0 is not responding", "IPMI message handler: BMC not responding",
