@@ -1480,6 +1480,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"opx-selection", "format", "libfabric:8123:1712000000::opx:av:fi_opx_av_connect():175<warn> No local TX context matches remote peer gid_hi 0xfe80000000000001 (lid 0x12). This can occur if there are more than 2 subnets(gid_hi)."},
     {"opx-hfi-failed", "format", "libfabric:8123:1712000000::opx:fabric:fi_opx_hfi1_context_open():236<warn> Unable to open a context on HFI unit 0."},
     {"opx-hfi-failed", "format", "Link has been down more than 70s. Aborting"},
+    {"iser-request", "linux-rdma list", "[ 2157.533301] iser: iser_qp_event_callback: qp event QP request error (2)"},
     {"slurm-node-refused", "open-mpi/ompi 11471", "slurm_send_node_msg: [socket:[3652652]] slurm_bufs_sendto(msg_type=SRUN_JOB_COMPLETE) failed: Connection reset by peer"},
     {"nfs-transport", "format", "mount.nfs: requested NFS version or transport protocol is not supported"},
     {"lnet-down", "Seagate/cortx-motr 9", "IOC_LIBCFS_GET_NI error 100: Network is down"},
