@@ -1752,6 +1752,10 @@ TEST(LogConditions, OfSomeComponentsHaveTheirOwnCause) {
   EXPECT_EQ(with_component(&conditions().front(), nullptr), &conditions().front());
 }
 
+TEST(LogCodes, EventsOfTheKernelAreDecoded) {
+  EXPECT_TRUE(has(codes_text("iser: iser_qp_event_callback: qp event QP request error (2)"), "QP_REQ_ERR"));
+}
+
 // Silence is no proof of a place; a refusal, a reset or a status is an answer of the other end.
 TEST(LogLines, OnlyAnAnswerOfTheOtherEndNamesIt) {
   const auto place_of = [](const char* line) {
