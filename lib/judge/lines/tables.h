@@ -6,6 +6,11 @@
 
 namespace fabric::lines {
 
+constexpr LineMessage on_silence(LineMessage row) {
+  row.is_silence = true;
+  return row;
+}
+
 extern const std::span<const LineMessage> kHarmlessMessages;    // harmless.cpp: first, before the words of errors
 extern const std::span<const LineMessage> kCompletionMessages;  // completions.cpp
 extern const std::span<const LineMessage> kNcclMessages;        // nccl.cpp
