@@ -17,8 +17,8 @@ using enum FaultLocation;
 constexpr Condition kConditions[] = {
     {"says-dma-map",
      host,
-     "dma_map*fail|dma map*fail|dma-map*fail|dma mapping*fail|dma mapping error|dma_mapping_error|map*for "
-     "dma*fail|fail*to map dma|fail*to dma map|fail*to dma-map|fail*map dma address|failed to map scatterlist",
+     "dma_map*fail|dma map*fail|dma-map*fail|dma mapping error|dma_mapping_error|map*for dma*fail|fail*to map "
+     "dma|fail*to dma map|fail*to dma-map|fail*map dma address|failed to map scatterlist",
      {"The message says that memory could not be mapped for DMA, the access of the device: the address space of the "
       "IOMMU or the bounce buffers (swiotlb) are used up, or the device cannot reach the address. Register less memory "
       "at a time, look for the reason in the kernel log (IOMMU, swiotlb), and try iommu=pt."},
@@ -26,17 +26,16 @@ constexpr Condition kConditions[] = {
 
     {"says-local-service",
      host,
-     "dial unix*refused|dial unix*no such file|.sock: connection refused|.sock: connect: connection refused|.sock: no "
-     "such file|.sock: connect: no such file|.sock* connection refused|.sock\"*connection refused|unix:/*connection "
-     "refused|unix domain socket*refused|.socket: connection refused|.socket: no such file",
+     "dial unix*refused|dial unix*no such file|.sock: no such file|.sock: connect: no such file|.sock* connection "
+     "refused|.sock\"*connection refused|unix:/*connection refused|unix domain socket*refused|.socket: no such file",
      {"The message says that the program could not connect to a local socket of this host: the daemon of the socket is "
       "stopped or restarts, or the socket is at another path or not mounted in the container. Look at the state and "
       "the journal of this daemon: systemctl status; journalctl -u."}},
 
     {"says-corrected",
      none,
-     "requires no further action|has been corrected|was corrected|corrected by h/w|changing it to|this is harmless|"
-     "is harmless|can be ignored|can safely be ignored|successfully recovered",
+     "requires no further action|has been corrected|was corrected|corrected by h/w|changing it to|is harmless|can be "
+     "ignored|can safely be ignored|successfully recovered",
      {"The message itself says that no action is needed: the program has corrected the value or the error, and goes "
       "on. Many such lines in a short time are worth a look at the part that they name."}},
 
@@ -45,8 +44,8 @@ constexpr Condition kConditions[] = {
      none,
      "falling back|falls back|fall back to|^fallback|proceeding with|retrying|will retry|try again|, skipping|skipping "
      "it|clamped to|clamping to|may be ignored|will be ignored|^ignoring |set to default|using default|use "
-     "default|continue without|continuing without|continuing with|^set*continuing anyway|test continues|, switch to |, "
-     "switching to |. trying ",
+     "default|continue without|continuing with|^set*continuing anyway|test continues|, switch to |, switching to |. "
+     "trying ",
      {"The message itself says that the program goes on: it tries again, or takes another value or another way, which "
       "the line names. That is no fault by itself. Look at it only if the omitted part is needed, if the job is slow, "
       "or if the line repeats without end."},
@@ -58,8 +57,8 @@ constexpr Condition kConditions[] = {
 
     {"says-affinity",
      none,
-     "cpu affinity|sched_setaffinity|setaffinity|local cpu set|^cpu mask|bind*to core|bind*to cpu|pin*thread to|"
-     "set_mempolicy|memory policy",
+     "cpu affinity|setaffinity|local cpu set|^cpu mask|bind*to core|bind*to cpu|pin*thread to|set_mempolicy|memory "
+     "policy",
      {"The message says that the program could not place its threads or its memory on the CPUs or the NUMA node that "
       "it "
       "wanted: the container or the job has other CPUs (cpuset), or may not choose (CAP_SYS_NICE). It goes on. "
@@ -138,8 +137,8 @@ constexpr Condition kConditions[] = {
     {"says-module-access",
      cable,
      "accessing module|module stretched|^scl too "
-     "long|qsfp*communication|module*eeprom*fail|sfp*eeprom*fail|fail*read*module eeprom|qsfp*i2c|"
-     "i2c*qsfp|sfp*i2c|i2c*sfp|module*i2c|i2c*module",
+     "long|qsfp*communication|module*eeprom*fail|sfp*eeprom*fail|fail*read*module "
+     "eeprom|sfp*i2c|i2c*sfp|module*i2c|i2c*module",
      {"The message says that the module in a cage does not answer on its management bus (I2C): module or cable are "
       "faulty or badly seated, or the bus of the cage is. ",
       {Work::at_link, "Reseat the module, then try it in another port and another module in this port."}},
@@ -286,17 +285,17 @@ constexpr Condition kConditions[] = {
 
     {"says-duplicate",
      network,
-     "duplicate*guid|duplicated*guid|duplicate*address|duplicate ^ip |address conflict|conflicting address|"
-     "duplicate*^lid |duplicate*^mac ",
+     "duplicate*guid|duplicate*address|duplicate ^ip |address conflict|conflicting address|duplicate*^lid "
+     "|duplicate*^mac ",
      {"The message says that two nodes of the network have the same address or GUID: a cloned host, a NIC with the "
       "GUID of another one, or a loop in the cabling. The line, or the next one, names the two."},
      true},
 
     {"says-name-lookup",
      host,
-     "resolve host|resolve the host|resolve hostname|name or service not known|in name resolution|name resolution "
-     "fail|no address associated with|nodename nor servname|no such host|^getaddrinfo|^gethostbyname|control machine "
-     "address|unknown host",
+     "resolve host|resolve the host|name or service not known|in name resolution|name resolution fail|no address "
+     "associated with|nodename nor servname|no such host|^getaddrinfo|^gethostbyname|control machine address|unknown "
+     "host",
      {"The message says that the name of a host cannot be resolved on this host, or in this container: an entry in "
       "/etc/hosts or the DNS is missing, the DNS server of /etc/resolv.conf does not answer, or a proxy is needed. "
       "Test: getent hosts NAME."},
@@ -314,8 +313,8 @@ constexpr Condition kConditions[] = {
 
     {"says-in-use",
      software,
-     "address already in use|already in use|already running|already registered|same gpu|same device|doca_error_in_use|"
-     "doca_error_already_exist",
+     "already in use|already running|already registered|same gpu|same "
+     "device|doca_error_in_use|doca_error_already_exist",
      {"The message says that something is used twice: a port or a socket of a process that still runs, or a GPU or a "
       "NIC that two processes of the host were given. Look for processes that an earlier job left, and at the number "
       "of processes and the devices that each of them was given."},
@@ -324,17 +323,15 @@ constexpr Condition kConditions[] = {
 
     {"says-busy",
      host,
-     "device or resource busy|resource busy|is busy|device busy|non-zero usage count|driver is in use|^module*is in "
-     "use|group is not "
+     "resource busy|is busy|device busy|non-zero usage count|driver is in use|^module*is in use|group is not "
      "viable|still bound to",
      {"The message says that a device, an interface or a module is in use, and cannot be changed or removed: it is up, "
       "a bond, a bridge or a virtual machine has it, or a process has it open."}},
 
     {"says-peer-restarted",
      peer,
-     "re-registered|reregistered|stale-generation|stale generation|has restarted|was restarted since|restarted "
-     "since|new "
-     "incarnation|old incarnation|stale incarnation|newer generation|older generation|different incarnation",
+     "re-registered|reregistered|stale-generation|stale generation|has restarted|restarted since|new incarnation|old "
+     "incarnation|stale incarnation|newer generation|older generation|different incarnation",
      {"The message says that the other end has restarted or registered again, and the addresses, keys and requests "
       "that this process has of it are not valid any more. Make the connection or the request again, and look in the "
       "log of the other end why it restarted."},
@@ -372,8 +369,7 @@ constexpr Condition kConditions[] = {
       "."}},
     {"says-firmware-dead",
      host,
-     "could not connect to fw|could not connect to firmware|firmware*not responding|firmware*not respond|firmware*not "
-     "responsive|firmware*is "
+     "could not connect to fw|could not connect to firmware|firmware*not respond|firmware*not responsive|firmware*is "
      "dead|firmware*not running|^fw *not responding|^fw *not running|firmware*hung|firmware hang|firmware*did not "
      "start|firmware*not ready|firmware*has crashed|firmware crash|firmware*assert",
      {"The message says that the firmware of a device of this host does not run, or does not answer its driver. ",
@@ -403,10 +399,10 @@ constexpr Condition kConditions[] = {
 
     {"says-not-fitting",
      host,
-     "version mismatch|versions mismatch|version does not match|versions do not match|mismatched version|"
-     "mismatch*version|incompatible|abi version|unsupported version|wrong version|version is too old|is too old|"
-     "too new|newer version|requires version|requires driver|driver/library|"
-     "version*not supported|version*don't match|version*doesn't match|different version|doca_error_unsupported_version",
+     "version mismatch|versions mismatch|version does not match|versions do not "
+     "match|mismatch*version|incompatible|abi version|unsupported version|wrong version|is too old|too new|newer "
+     "version|requires version|requires driver|driver/library|version*not supported|version*don't "
+     "match|version*doesn't match|different version|doca_error_unsupported_version",
      {"The message says that two parts do not fit each other: kernel module and library, driver and firmware, or the "
       "programs of two hosts. After an update, ",
       {Work::ends_jobs, "reload the driver or reboot"},
@@ -428,10 +424,9 @@ constexpr Condition kConditions[] = {
     {"says-not-loaded",
      host,
      "not loaded|not installed|failed loading|error loading|failed to insert|unable to insert|could not load|cannot "
-     "load|can't load|couldn't load|failed to load|unable to load|"
-     "load failed|failed to dlopen|dlopen failed|cannot dlopen|unable to dlopen|cannot open shared object|no module "
-     "named|driver not registered|not registered with|"
-     "is * loaded?|no driver|driver is not|driver not|module not found|library not found|could not be loaded",
+     "load|can't load|couldn't load|failed to load|unable to load|load failed|failed to dlopen|dlopen failed|cannot "
+     "dlopen|unable to dlopen|cannot open shared object|no module named|not registered with|is * loaded?|no "
+     "driver|driver is not|driver not|module not found|library not found|could not be loaded",
      {"The message says that a kernel module, a driver or a library is not loaded or not installed on this host, or is "
       "absent from the container. Load or install it: lsmod, modprobe, ldconfig -p; in a container, the runtime and "
       "its mounts."},
@@ -442,7 +437,7 @@ constexpr Condition kConditions[] = {
     {"says-no-address-space",
      host,
      "no space for [mem|[mem*can't assign|can't assign mem|[mem*failed to assign|failed to assign [mem|^bar *failed|no "
-     "mmio|mmio*exhausted|no memory region found in bar|bar-usage|bar1*full|no space for bar|^bar*no space for [mem",
+     "mmio|mmio*exhausted|no memory region found in bar|bar-usage|bar1*full|no space for bar",
      {"The message says that there is too little address space for the memory of a device (BAR). ",
       {Work::at_machine, "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window"},
       "; for BAR1 of a GPU, register fewer or smaller buffers."},
@@ -487,18 +482,15 @@ constexpr Condition kConditions[] = {
     {"says-over-limit",
      software,
      "exceeded max|exceeds max|exceed max|exceeds the max|exceed the max|exceeded the max|more than allocated|more "
-     "than "
-     "the allocated|more than the max|more than max|larger than the max|larger than max|greater than the max|greater "
-     "than max|exceeds maximum|exceed maximum|above the maximum|over the "
-     "maximum|unsupported*depth|unsupported*size|max*vector =|exceeds "
-     "device|exceeds "
-     "the device",
+     "than the allocated|more than the max|more than max|larger than the max|larger than max|greater than the "
+     "max|greater than max|above the maximum|over the maximum|unsupported*depth|unsupported*size|max*vector =|exceeds "
+     "device|exceeds the device",
      {"The message says that the program asks for more than the device, the library or the function has: a number of "
       "queues, GPUs or entries, a depth, or a size. The line names the value or the limit. Ask for less (an option or "
       "a variable of the program), or give the function more; the device itself reports no fault."},
      false,
-     {.words = "retr|attempt|temperature|timeout|^time|power|^rate|thermal|^errors|error count|error rate|open "
-               "files|memlock|locked"}},
+     {.words =
+          "retr|attempt|temperature|timeout|^time|power|^rate|thermal|^errors|error count|open files|memlock|locked"}},
 
     {"says-no-context",
      software,
@@ -574,7 +566,7 @@ constexpr Condition kConditions[] = {
      Complaint::with_errno,
      {},
      false,
-     "EIO|EREMOTEIO|ECANCELED|ECONNRESET|EPIPE|ENODEV|ENXIO"},
+     "EIO|ECANCELED|ECONNRESET|EPIPE|ENODEV|ENXIO"},
 
     {"says-shared-memory",
      host,
@@ -597,15 +589,13 @@ constexpr Condition kConditions[] = {
 
     {"says-peer-ended",
      peer,
-     "connection reset|reset by peer|connection closed|closed by peer|closed the connection|closed by remote|"
-     "socket closed|broken pipe|unexpected eof|^eof,|reading from server: eof|unexpectedly disconnected|"
-     "unexpectedly closed|unexpectedly exited|has unexpectedly|disconnected|lost connection|connection lost|"
-     "connection was lost|heartbeat|keep alive timeout|keep-alive timeout|keepalive timeout|hold timer expired|peer "
-     "failed|peer failure|remote *crashed|remote *failed|remote *exited|"
-     "remote process|remote peer|node failure|marked dead|marked*as dead|^evicting client|is dead|^died|not "
-     "responding|no response|"
-     "no reply|does not respond|did not respond|not respond|not connected|transport endpoint|doca_error_connection_|"
-     "doca_error_not_connected|doca_error_shutdown",
+     "connection reset|reset by peer|connection closed|closed by peer|closed the connection|closed by remote|socket "
+     "closed|broken pipe|unexpected eof|^eof,|reading from server: eof|unexpectedly closed|unexpectedly exited|has "
+     "unexpectedly|disconnected|lost connection|connection lost|connection was lost|heartbeat|keep alive "
+     "timeout|keep-alive timeout|keepalive timeout|hold timer expired|peer failed|peer failure|remote *crashed|remote "
+     "*failed|remote *exited|remote process|remote peer|node failure|marked dead|marked*as dead|^evicting client|is "
+     "dead|^died|no response|no reply|not respond|not connected|transport "
+     "endpoint|doca_error_connection_|doca_error_not_connected|doca_error_shutdown",
      {"The message says that another process or host ended, hangs, or does not answer any more. Look first at its own "
       "log, at the place that the line names: its first error, memory and exit code; then at the path to it."},
      false,
@@ -627,9 +617,8 @@ constexpr Condition kConditions[] = {
 
     {"says-unreachable",
      network,
-     "network is unreachable|no route to host|host unreachable|is unreachable|are unreachable|destination "
-     "unreachable|unreachable host|host is down|"
-     "no route|hostunreach|network error|cannot reach|could not reach|not reachable",
+     "host unreachable|is unreachable|are unreachable|destination unreachable|unreachable host|host is down|no "
+     "route|hostunreach|network error|cannot reach|could not reach|not reachable",
      {"The message says that there is no path to the other end: no route or gateway on this host, a link that is down, "
       "or a host that is off. ip route get ADDRESS, then ping."},
      false,
@@ -670,18 +659,16 @@ constexpr Condition kConditions[] = {
       "accept. The line, or the one before it, names the file and the entry. Correct it and restart the service."}},
     {"says-configuration",
      software,
-     "both*are specified|both*are set|mutually exclusive|cannot be used with|can't be used with|"
-     "cannot be used together|cannot be combined|can't be combined|only supported with|only supported for|"
-     "supported only for|supported only with|is only supported|are only supported|not supported with|"
-     "not supported in *mode|must be enabled|unknown connection type|unsupported transport|conflicts with|"
-     "you have chosen|you chose|please select|please set|please specify|please check your|invalid value|invalid "
-     "option|invalid configuration|"
-     "invalid parameter|illegal value|bad value|unknown option|unknown argument|unknown parameter|unrecognized|"
-     "must be set|must be specified|must be a|must be one of|is not a valid|is not valid|not a valid|missing required|"
-     "environment variable is|environment variable*not set|environment variable*invalid|wrong environment variable|"
-     "bad environment variable|^usage:|across ranks|between ranks|all ranks|do not match|does not match|mismatch|"
-     "inconsistent|truncated|different number|number of*must|disabled or failed|doca_error_invalid_value|"
-     "doca_error_bad_config|doca_error_too_big",
+     "both*are specified|both*are set|mutually exclusive|cannot be used with|can't be used with|cannot be used "
+     "together|cannot be combined|can't be combined|only supported with|only supported for|supported only "
+     "for|supported only with|is only supported|are only supported|not supported with|not supported in *mode|must be "
+     "enabled|unknown connection type|unsupported transport|conflicts with|you have chosen|you chose|please "
+     "select|please set|please specify|invalid value|invalid option|invalid configuration|invalid parameter|illegal "
+     "value|bad value|unknown option|unknown argument|unknown parameter|unrecognized|must be set|must be "
+     "specified|must be a|must be one of|is not valid|not a valid|missing required|environment variable is|environment "
+     "variable*not set|environment variable*invalid|wrong environment variable|bad environment variable|^usage:|across "
+     "ranks|between ranks|all ranks|do not match|does not match|mismatch|inconsistent|truncated|different "
+     "number|number of*must|disabled or failed|doca_error_invalid_value|doca_error_bad_config|doca_error_too_big",
      {"The message says that something was asked for that does not fit: an option, a variable of the environment, a "
       "value of a configuration file, or settings and sizes that differ between the ranks. The line names it. Compare "
       "it on all hosts and ranks, and correct it."},
@@ -747,9 +734,8 @@ constexpr Condition kConditions[] = {
 
     {"says-unsupported",
      host,
-     "not supported|unsupported|does not support|doesn't support|no support|not implemented|not capable|only supports|"
-     "is not available|not available|unavailable|is not enabled|not enabled|is disabled|provider is supported|"
-     "doca_error_not_supported",
+     "not supported|unsupported|does not support|doesn't support|no support|not implemented|not capable|only "
+     "supports|not available|unavailable|not enabled|is disabled|provider is supported|doca_error_not_supported",
      {"The message says that this hardware, driver, firmware or kernel does not offer what the program asks for, or it "
       "is switched off. Compare the versions with what the program requires; a newer driver or firmware, or an option "
       "of the program that does without it."},
@@ -782,11 +768,9 @@ constexpr Condition kConditions[] = {
 
     {"says-absent",
      host,
-     "no such device|no such file|no device|no devices|not found|does not exist|doesn't exist|could not find|"
-     "couldn't find|cannot find|can't find|unable to find|failed to find|is missing|missing|nothing found|"
-     "_not_found|no usable|no suitable|no active|no valid|no available|could not open|cannot open|unable to "
-     "open|failed to open|"
-     "doca_error_not_found",
+     "no such device|no such file|no device|not found|does not exist|doesn't exist|could not find|couldn't find|cannot "
+     "find|can't find|unable to find|failed to find|missing|nothing found|_not_found|no usable|no suitable|no "
+     "active|no valid|no available|could not open|cannot open|unable to open|failed to open",
      {"The message says that a device, file, address or library is absent: it is not in the container, its driver or "
       "package is not loaded or installed, or the name is wrong. If the line names a path, look there first; for RDMA "
       "and GPUs compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."},
@@ -806,7 +790,7 @@ constexpr Condition kConditions[] = {
 
     {"says-ssh",
      host,
-     "ssh *exit status 255|ssh *status 255|ssh *returned 255",
+     "ssh *status 255|ssh *returned 255",
      {"The message says that ssh itself failed (255), not the command on the other host: no key or permission for "
       "this user, an unknown name or host key, or nothing answers at its port. Run the same ssh command by hand from "
       "this host."},
@@ -1022,9 +1006,9 @@ constexpr std::string_view kExcludedStates =
     "uninitiali|been initialized|not initialized|not been set|has not been|out of bounds|non-existent|nonexistent|no "
     "request found|before connection|called when|called get|unsupported type|unsupported request|unsupported "
     "completion|unsupported opcode|already connected|already in |in unknown state|<= 0|already released|no rkey|not "
-    "registered|was not compiled|not compiled|bogus|incomplete|not configured with|built without|out of range|not "
-    "power of|not a power of|was invalidated|^was incorrect|not have valid|can't be gr|cannot be gr|is not "
-    "connected|in wrong state|in state ";
+    "registered|not compiled|bogus|incomplete|not configured with|built without|out of range|not power of|not a power "
+    "of|was invalidated|^was incorrect|not have valid|can't be gr|cannot be gr|is not connected|in wrong state|in "
+    "state ";
 constexpr std::string_view kInternalWords =
     "unexpected|^unknown |^unkown|unrecogni|^invalid|null |nullptr|^wrong|not empty|inconsistent|mismatch|is not ready|"
     "exceeds|larger than|greater than|bigger than|is zero|^no lane|no valid|^no transport|is "
@@ -1040,7 +1024,7 @@ constexpr Condition kInternal{
      "the two ends or of two libraries that do not fit each other, or an earlier error of this process, after which "
      "its state is not valid: look at its first error."}};
 // An object that the call needs is absent, because it was not made.
-constexpr std::string_view kWithoutObject = "is null|is nullptr|null pointer|null argument";
+constexpr std::string_view kWithoutObject = "is null|null pointer|null argument";
 constexpr Condition kNoObject{
     "step-without-object",
     unknown,
@@ -1105,14 +1089,13 @@ size_t first_of(std::string_view text, std::string_view words) {
 // A line of the kernel or of another service must name one of these, so that its words mean a GPU, a NIC, the network
 // or a job.
 constexpr std::string_view kSubjects =
-    "gpu|cuda|nvidia|nvrm|nvlink|nvswitch|nvlsm|^imex|amdgpu|rocm|^hip|^xid|nccl|rccl|rdma|^roce|infiniband|^ib_|^ib |"
-    "^ib0|ibv_|verbs|mlx|bnxt|^ice |^ice:|^ice_|irdma|ionic|^efa|^hns|i40e|ixgbe|^qed|cxgb|^mana|^ucx|^ucp|^uct|^mpi|"
-    "openmpi|pmix|^prte|^orte|slurm|^srun|torch|^rank|collective|^job|^aer:|^dpc:|^mce:|^edac|hardware error|^thermal "
-    "|^thermal_zone|^pci|^0000:|"
-    "cpu temperature|throttl|^eth|^ens|^enp|^eno|^bond|netdev|^nic|^swp|^po1|portchannel|interface|^gid|^guid|^lid|"
-    "^vf|sriov|sr-iov|xcvr|^sfp|qsfp|optic|transceiver|switchdev|swss|syncd|orchagent|lldp|^bgp|lacp|^%|lustre|^lnet|"
-    "networkd|network "
-    "connectivity|nvme-fabrics|nvmf|^rpc:|gpfs|mmfs|^gdr|peermem|^dma-buf|iommu|numa|memlock|/dev/infiniband|cmci";
+    "gpu|cuda|nvidia|nvrm|nvlink|nvswitch|nvlsm|^imex|rocm|^hip|^xid|nccl|rccl|rdma|^roce|infiniband|^ib_|^ib "
+    "|^ib0|ibv_|verbs|mlx|bnxt|^ice "
+    "|^ice:|^ice_|ionic|^efa|^hns|i40e|ixgbe|^qed|cxgb|^mana|^ucx|^ucp|^uct|^mpi|openmpi|pmix|^prte|^orte|slurm|^srun|"
+    "torch|^rank|collective|^job|^aer:|^dpc:|^mce:|^edac|hardware error|^thermal |^thermal_zone|^pci|^0000:|cpu "
+    "temperature|throttl|^eth|^ens|^enp|^eno|^bond|netdev|^nic|^swp|^po1|portchannel|interface|^gid|^guid|^lid|^vf|"
+    "sriov|sr-iov|xcvr|^sfp|qsfp|optic|transceiver|switchdev|swss|syncd|orchagent|lldp|^bgp|lacp|^%|lustre|^lnet|"
+    "networkd|network connectivity|nvme-fabrics|nvmf|^rpc:|gpfs|mmfs|^gdr|peermem|^dma-buf|iommu|numa|memlock|cmci";
 // Services and tools whose lines have no "NAME[PID]:".
 constexpr std::string_view kOtherPrograms =
     "[error] *#*: |[error] [client|[error] jk2|[warn] *#*: |[crit] *#*: |\" http/1.|\" http/2|utc [*] error:|utc [*] "

@@ -19,9 +19,9 @@ constexpr LineMessage kRows[] = {
      "journalctl -k -g bnxt_en; devlink dev info pci/{pci}",
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-rdma-resource", host,
-     "QPLIB: alloc HWQ failed|QPLIB: Alloc*fail|bnxt_re*Max CQs exceeded|bnxt_re*Create CQ failed|bnxt_re*Create QP "
-     "failed|bnxt_re*Failed to register|exceeds the max*bnxt|Max QPs exceeded|Max CQs "
-     "exceeded|bnxt_re*requested*max|bnxt_re*Failed to modify QP",
+     "QPLIB: alloc HWQ failed|QPLIB: Alloc*fail|bnxt_re*Create CQ failed|bnxt_re*Create QP failed|bnxt_re*Failed to "
+     "register|exceeds the max*bnxt|Max QPs exceeded|Max CQs exceeded|bnxt_re*requested*max|bnxt_re*Failed to modify "
+     "QP",
      "The RDMA driver of the Broadcom NIC (bnxt_re) could not make an object: the queue pairs, completion queues or "
      "memory regions of the NIC or virtual function are used up, the program asks for more than it has, or the "
      "firmware refused it (the line before). Compare rdma resource show with ibv_devinfo -v.",
@@ -135,8 +135,8 @@ constexpr LineMessage kRows[] = {
      "dmidecode -s bios-version", "Linux drivers/iommu/intel/dmar.c, iommu.c"},
     {"iommu-bios", host,
      "Your BIOS is broken|bad RMRR|[Firmware Bug]*DMAR|DMAR*[Firmware Bug]|AMD-Vi: [Firmware Bug]|[Firmware Bug]: "
-     "AMD-Vi|IVRS*[Firmware Bug]|[Firmware Bug]*IVRS|[Firmware Warn]: Your BIOS is broken|BIOS has enabled interrupt "
-     "remapping|on a chipset that contains an erratum",
+     "AMD-Vi|IVRS*[Firmware Bug]|[Firmware Bug]*IVRS|BIOS has enabled interrupt remapping|on a chipset that contains "
+     "an erratum",
      "The BIOS gives the IOMMU a wrong table (a reserved memory region, RMRR, or an entry for a device): the kernel "
      "ignores or corrects it, or switches interrupt remapping off on a chipset with an erratum. It matters only if "
      "DMAR or IO_PAGE_FAULT lines follow, or if devices are given to virtual machines. Update the BIOS.",
@@ -179,9 +179,8 @@ constexpr LineMessage kRows[] = {
      "ls /sys/bus/pci/devices/{pci}/iommu_group/devices; fabric-agentctl check --only iommu,acs", "Linux drivers/vfio"},
     {"nvrm-attached-check",
      host,
-     "API_GPU_ATTACHED_SANITY_CHECK "
-     "failed|GPU_ATTACHED_SANITY|rcdbAddRmGpuDump|nvAssertFailed*GPU_IS_LOST|NV_ERR_GPU_IS_LOST|osHandleGpuLost|GPU "
-     "has been disconnected|NV_ERR_GPU_NOT_FULL_POWER",
+     "GPU_ATTACHED_SANITY|rcdbAddRmGpuDump|nvAssertFailed*GPU_IS_LOST|NV_ERR_GPU_IS_LOST|osHandleGpuLost|GPU has been "
+     "disconnected|NV_ERR_GPU_NOT_FULL_POWER",
      {"The GPU driver cannot reach the GPU any more: it is lost from the PCIe bus (this goes with Xid 79). Look at the "
       "Xid and PCIe (AER) lines before it, power and temperature; ",
       {Work::in_machine, "power-cycle the node, and reseat the GPU if it recurs."}},
@@ -202,8 +201,8 @@ constexpr LineMessage kRows[] = {
     {"nvrm-bar",
      host,
      "This PCI I/O region assigned to your NVIDIA device is invalid|No address space to allocate resized BAR|Failed to "
-     "re-allocate BAR1|attempting to resize PCIe BARs|NVRM: BAR0 is 0M|NVRM: BAR1 is 0M|BAR1 is 0M|BAR0 is 0M|Request "
-     "region*nvidia|NVRM: request_mem_region failed",
+     "re-allocate BAR1|attempting to resize PCIe BARs|BAR1 is 0M|BAR0 is 0M|Request region*nvidia|NVRM: "
+     "request_mem_region failed",
      {"The BIOS or kernel gave the GPU no memory window (BAR): too little address space. Boot "
       "with pci=realloc",
       {Work::at_machine,
@@ -214,9 +213,9 @@ constexpr LineMessage kRows[] = {
     {"nvidia-no-device-files", host,
      "Failed to query NVIDIA devices|NVIDIA device files (/dev/nvidia|NVIDIA-SMI has failed because it couldn't "
      "communicate|couldn't communicate with the NVIDIA driver|Failed to initialize NVML|NVML: Driver Not Loaded|nvml "
-     "error: driver not loaded|NVML_ERROR_DRIVER_NOT_LOADED|NVML_ERROR_LIBRARY_NOT_FOUND|Failed to initialize NVML: "
-     "Unknown Error|No devices were found|could not load NVML library|NVRM: No NVIDIA devices probed|no CUDA-capable "
-     "device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice",
+     "error: driver not loaded|NVML_ERROR_DRIVER_NOT_LOADED|NVML_ERROR_LIBRARY_NOT_FOUND|No devices were found|could "
+     "not load NVML library|NVRM: No NVIDIA devices probed|no CUDA-capable device is "
+     "detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice",
      "The NVIDIA driver is not loaded, found no GPU, or its device files (/dev/nvidia*) are not accessible here: the "
      "driver was not built for this kernel (dkms), nouveau holds the GPU, or the container has no GPU (NVIDIA runtime, "
      "a cgroup that was changed by systemctl daemon-reload: \"Unknown Error\"). Read the NVRM lines of the kernel.",
@@ -229,11 +228,10 @@ constexpr LineMessage kRows[] = {
      "cat /proc/driver/nvidia/version; ldconfig -p | grep nscq", "DCGM modules/nvswitch/DcgmNvSwitchManager.cpp"},
     {"fabricmanager-fault",
      host,
-     "fabricmanager*failed to request memory|fabricmanager*fatal|detected NVSwitch fatal error|detected GPU "
-     "*fatal|detected number of NVSwitches don't match|detected number of NVSwitch|is in degraded mode|NVLink training "
-     "failed|NVLink initialization*failed|failed to configure*NVSwitch|local fabric manager instances|fabric manager "
-     "error handler|failed to find a matching fabric|request to "
-     "query NVSwitch device information*fail|not all trunk|NVLink*is not trained|Access link*fail|Trunk "
+     "fabricmanager*fatal|detected NVSwitch fatal error|detected GPU *fatal|detected number of NVSwitch|is in degraded "
+     "mode|NVLink training failed|NVLink initialization*failed|failed to configure*NVSwitch|local fabric manager "
+     "instances|fabric manager error handler|failed to find a matching fabric|request to query NVSwitch device "
+     "information*fail|not all trunk|NVLink*is not trained|Access link*fail|Trunk "
      "link*fail|multicast*team*failed|failed to allocate resource for multicast",
      {"The fabric manager reports an NVSwitch or NVLink that it could not set up, or that failed: the GPUs behind it "
       "have no NVLink or no multicast. Driver, fabric manager and firmware must be of one release. Read its log",
@@ -270,32 +268,31 @@ constexpr LineMessage kRows[] = {
      "journalctl -k -g amdgpu; amd-smi process; amd-smi static",
      "Linux drivers/gpu/drm/amd/amdkfd/kfd_device_queue_manager.c"},
     {"amdgpu-context-lost", unknown,
-     "Failed to initialize parser -125|parser -125|amdgpu_cs_query_fence_status failed|The CS has been cancelled "
-     "because the context is lost|CS has been rejected, see dmesg",
+     "parser -125|amdgpu_cs_query_fence_status failed|The CS has been cancelled because the context is lost|CS has "
+     "been rejected, see dmesg",
      "A program uses an AMD GPU that was reset since it started: the driver cancels its work (ECANCELED, -125), and it "
      "must be started again. A consequence: the kernel log before it has the reason of the reset.",
      "journalctl -k -g 'amdgpu.*(reset|timeout|fault)'", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_cs.c", 0,
      Role::consequence},
     {"amdgpu-fault-status", software,
      "VM_L2_PROTECTION_FAULT_STATUS|GCVM_L2_PROTECTION_FAULT|MMVM_L2_PROTECTION_FAULT|UTCL2*protection "
-     "fault|VM_CONTEXT1_PROTECTION_FAULT|no-retry page fault|[gfxhub] page fault|[mmhub*] page fault|retry page "
+     "fault|VM_CONTEXT1_PROTECTION_FAULT|[gfxhub] page fault|[mmhub*] page fault|retry page "
      "fault|PERMISSION_FAULTS|WALKER_ERROR|MAPPING_ERROR|Faulty UTCL2 client|amdgpu*in process *pid * thread",
      "A program accessed memory of an AMD GPU that it may not (a page fault), and this line has a part of the details: "
      "the process is named in the lines before it. A bug of the program or of a library (freed memory, a wrong index), "
      "if it comes on several hosts; on one host only, look at RAS errors of that GPU.",
      "journalctl -k -g 'page fault|process'; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c"},
     {"amdgpu-wedged", host,
-     "device wedged, but recovered through reset|device wedged, needs recovery|device wedged|wedged, needs|amdgpu*GPU "
-     "reset*succeeded|amdgpu*ring * timeout|reset source:|amdgpu*Process information: process",
+     "device wedged|wedged, needs|amdgpu*GPU reset*succeeded|amdgpu*ring * timeout|reset source:|amdgpu*Process "
+     "information: process",
      "An AMD (or other DRM) GPU hung, and its driver reset it: the programs that used it were ended. The ring time-out "
      "or page fault before it is the cause: a kernel of the program that does not end, or the GPU. Update firmware "
      "(ROCm) and driver if it repeats on one GPU.",
      "journalctl -k -g 'amdgpu|drm'; amd-smi metric --ecc", "Linux drivers/gpu/drm/drm_drv.c"},
     {"amdgpu-ras",
      host,
-     "uncorrectable hardware errors detected|correctable hardware errors detected|RAS ERROR*|ras controller interrupt "
-     "triggered|RAS WARN: Threshold|poison*consumption|amdgpu*XGMI*error|RAS*XGMI*error|WAFL*error|uncorrectable "
-     "errors detected in total",
+     "correctable hardware errors detected|RAS ERROR*|ras controller interrupt triggered|RAS WARN: "
+     "Threshold|poison*consumption|amdgpu*XGMI*error|RAS*XGMI*error|WAFL*error|uncorrectable errors detected in total",
      {"The RAS unit of an AMD GPU counts hardware errors of its memory (UMC), of a unit (GFX, SDMA) or of XGMI, the "
       "links between GPUs. Corrected ones are harmless in small numbers. After uncorrected ones ",
       {Work::ends_jobs, "reset the GPU,"},
@@ -337,7 +334,7 @@ constexpr LineMessage kRows[] = {
      "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}", "Linux drivers/nvme/host/fabrics.c"},
     {"nvmf-target-fatal",
      unknown,
-     "nvmet: ctrl * fatal error occurred|nvmet*ctrl*fatal error",
+     "nvmet*ctrl*fatal error",
      "The NVMe target ends this controller after an error of its transport, and the initiator connects again. The "
      "nvmet_rdma (or nvmet_tcp) line before it names the transfer that failed: retry exceeded is of the path or the "
      "peer.",
@@ -367,8 +364,7 @@ constexpr LineMessage kRows[] = {
      "cat /etc/nvme/hostnqn; nvme discover -t rdma -a {peer}; on the target: ls /sys/kernel/config/nvmet/subsystems/*/"
      "allowed_hosts",
      "Linux drivers/nvme/host/fabrics.c nvmf_log_connect_error(), drivers/nvme/target/core.c"},
-    {"nvmf-connected", software,
-     "nvme-fabrics*Operation already in progress|nvme-fabrics*already in progress|nvme*already connected",
+    {"nvmf-connected", software, "nvme-fabrics*already in progress|nvme*already connected",
      "The host is connected to this NVMe subsystem already, so that nvme connect refuses a second connection. Use the "
      "one that exists, or end it first (nvme disconnect -n NQN).",
      "nvme list-subsys", "nvme-cli, Linux drivers/nvme/host/fabrics.c"},
@@ -387,11 +383,10 @@ constexpr LineMessage kRows[] = {
      "devlink dev info pci/{pci}; mstflint -d {pci} query",
      "Linux drivers/net/ethernet/mellanox/mlxfw, net/devlink/dev.c"},
     {"nvmf-rdma", peer,
-     "nvme*rdma connect request failed|nvme*Connect command failed|nvme*failed to connect socket|nvme*failed "
-     "nvme_keep_alive_end_io|nvme*starting error recovery|Reconnecting in * seconds|nvme*Failed reconnect "
-     "attempt|nvme*dentify controller failed|nvme-fabrics*Connection reset|nvme-fabrics*Connection refused|"
-     "nvme-fabrics*Connection timed out|nvme-fabrics*No route|nvme-fabrics*Network is "
-     "unreachable|nvme*rdma_resolve_addr failed|nvmet_rdma: *failed",
+     "nvme*rdma connect request failed|nvme*Connect command failed|nvme*failed nvme_keep_alive_end_io|nvme*starting "
+     "error recovery|Reconnecting in * seconds|nvme*Failed reconnect attempt|nvme*dentify controller "
+     "failed|nvme-fabrics*Connection reset|nvme-fabrics*Connection refused|nvme-fabrics*Connection timed "
+     "out|nvme-fabrics*No route|nvme-fabrics*Network is unreachable|nvme*rdma_resolve_addr failed|nvmet_rdma: *failed",
      "The connection to an NVMe target (NVMe over RDMA or TCP) failed or was lost, and is made again: the target or "
      "its host ended, its port (4420) is not reachable, or the path loses packets. Look at the log of the target at "
      "this time, then at the RDMA port of both.",
@@ -447,8 +442,7 @@ constexpr LineMessage kRows[] = {
      "/etc/nfs.conf; \"rdma 20049\" in /proc/fs/nfsd/portlist), or the module xprtrdma is not loaded on this host.",
      "lsmod | grep xprtrdma; on the server: cat /proc/fs/nfsd/portlist /proc/fs/nfsd/versions",
      "nfs-utils utils/mount"},
-    {"lnet-down", host,
-     "IOC_LIBCFS_GET_NI error|LNET configure error|IOC_LIBCFS_*error|mount.lustre: *failed: No such device",
+    {"lnet-down", host, "LNET configure error|IOC_LIBCFS_*error|mount.lustre: *failed: No such device",
      "LNet, the network of Lustre, is not started on this host, or its configuration failed: an interface in "
      "/etc/modprobe.d/lnet.conf or lnet.conf that does not exist or has no address, or a network module (ko2iblnd) "
      "that could not be loaded, because it does not fit the RDMA modules. The kernel log has the reason.",
@@ -464,7 +458,7 @@ constexpr LineMessage kRows[] = {
      "at the load and the log of the server (MDS, OSS) named by its NID, test with lctl ping, then look at the "
      "network.",
      "lctl ping {peer}; lfs check servers; lnetctl stats show", "Lustre lustre/ptlrpc/client.c"},
-    {"beegfs-option", host, "beegfs*The config argument|beegfs*config argument|beegfs*is invalid|beegfs*Unknown",
+    {"beegfs-option", host, "beegfs*config argument|beegfs*is invalid|beegfs*Unknown",
      "The BeeGFS client has a setting that its loaded module does not know, or a mount that failed: module and "
      "configuration (/etc/beegfs/beegfs-client.conf) are of different versions. Rebuild and load the module "
      "(beegfs-client rebuild), and use the configuration file of the same version.",
@@ -529,7 +523,7 @@ constexpr LineMessage kRows[] = {
      "does not exist on this host, an engine is down or excluded from its pool, or the path loses packets. Compare the "
      "provider of client and server, and look at dmg system query.",
      "dmg system query; dmg pool query POOL; fi_info -l; env | grep -E 'OFI|CRT|D_'", "DAOS src/cart, Mercury src/na"},
-    {"vma-qp", host, "VMA*failed to modify QP|VMA ERROR*prepare_ibv_qp|XLIO*failed to modify QP|VMA ERROR|XLIO ERROR",
+    {"vma-qp", host, "VMA*failed to modify QP|XLIO*failed to modify QP|VMA ERROR|XLIO ERROR",
      "libvma (or XLIO) could not use its queue pair or device: driver, firmware (OFED) and library do not fit each "
      "other, the port is in a bond with RoCE LAG, or it lacks a privilege (CAP_NET_RAW) or memory (hugepages, "
      "memlock). Its number (ret) is not an errno. Test without it: ibv_rc_pingpong, VMA_TRACELEVEL=debug.",
@@ -544,9 +538,7 @@ constexpr LineMessage kRows[] = {
      "and compare the firmware.",
      "devlink dev eswitch show pci/{pci}; devlink dev info pci/{pci}; journalctl -k -g {pci}",
      "Linux drivers/net/ethernet/mellanox/mlx5/core/eswitch.c"},
-    {"mlx5-tracer", none,
-     "FWTracer: Events were lost|FWTracer: Ownership|FWTracer: Overrun|mlx5_fw_tracer|Failed to create FW "
-     "tracer|FWTracer: ",
+    {"mlx5-tracer", none, "mlx5_fw_tracer|Failed to create FW tracer|FWTracer: ",
      "The firmware tracer of the NIC (a debug log) lost events or could not be used by this function. Harmless for "
      "traffic; it matters only if the health lines of mlx5_core report a fault as well.",
      "devlink health show pci/{pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/diag/fw_tracer.c"},
@@ -563,9 +555,8 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/net/ethernet/qlogic/qed"},
     {"cxgb4-firmware",
      host,
-     "cxgb4*firmware crashed|cxgb4*Firmware reports adapter error|Firmware reports adapter error|cxgb4*encountered "
-     "fatal error|cxgb4*adapter stopped|cxgb4*mailbox*timed out|command 0x* in mailbox * timed out|cxgb4*firmware not "
-     "responding",
+     "cxgb4*firmware crashed|Firmware reports adapter error|cxgb4*encountered fatal error|cxgb4*adapter "
+     "stopped|cxgb4*mailbox*timed out|command 0x* in mailbox * timed out|cxgb4*firmware not responding",
      {"The firmware of the Chelsio NIC failed or does not answer: the adapter is stopped, and its ports and "
       "connections are gone. ",
       {Work::ends_jobs, "Load the driver again or reboot;"},
@@ -583,25 +574,24 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c, tg3.c"},
     {"ipoib-timeout", host,
      "transmit timeout: latency|ipoib*transmit timeout|ib0: transmit timeout|queue stopped*tx_head|ib*: failed to "
-     "modify QP|ib0: post_send failed|ib*: failed to * multicast|ipoib*CQ overrun",
+     "modify QP|ib0: post_send failed|ib*: failed to * multicast",
      "An IPoIB netdev has a transmit queue without progress: the RDMA device is in an error state or reset, or the "
      "peer does not answer. Look at the health of the NIC and at the state of the InfiniBand port.",
      "journalctl -k -g 'ib0|mlx'; ibstat", "Linux drivers/infiniband/ulp/ipoib"},
     // Steps on this host; before the row of steps with a peer.
     {"rdma-storage-local", host,
-     "ib_srp: FR pool allocation failed|ib_srp: *llocat|ib_srp: SCSI scan failed|ib_srp: *to map|ib_srp: Queueing INV "
-     "WR|iser: *lloc|isert: *lloc|isert: *dma mapping|iser: *dma map|isert: *rdma_create_id|isert: *rdma_bind|isert: "
-     "*rdma_listen|iser: *rdma_create_id|iser: *device lookup|iser: *does not support memory|isert: *not "
-     "support|isert: *ib_dma_map|iser: *ib_map|isert: *register|iser: *register",
+     "ib_srp: *llocat|ib_srp: SCSI scan failed|ib_srp: *to map|ib_srp: Queueing INV WR|iser: *lloc|isert: *lloc|isert: "
+     "*dma mapping|iser: *dma map|isert: *rdma_create_id|isert: *rdma_bind|isert: *rdma_listen|iser: "
+     "*rdma_create_id|iser: *device lookup|iser: *does not support memory|isert: *not support|isert: *ib_dma_map|iser: "
+     "*ib_map|isert: *register|iser: *register",
      "A step of iSER or SRP (storage over RDMA) failed on this host and did not involve the other side: memory, memory "
      "regions or queue pairs of the NIC are used up, the driver of the NIC does not support the request, or a module "
      "could not register. Look at the line of the RDMA driver before this line.",
      "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g 'iser|srp|{rdma}'",
      "Linux drivers/infiniband/ulp"},
     {"rds-iser", peer,
-     "RDS/IB: connection|RDS/IB: recv completion|RDS/IB: send "
-     "completion|rds*connection*error|iser*failed|isert*failed|isert: *error|scsi host*: ib_srp: "
-     "*failed|ib_srp*reconnect|SRP abort|ib_srp: failed",
+     "RDS/IB: connection|RDS/IB: recv completion|RDS/IB: send completion|rds*connection*error|iser*failed|isert: "
+     "*error|scsi host*: ib_srp: *failed|ib_srp*reconnect|SRP abort|ib_srp: failed",
      "A connection of RDS, iSER or SRP (storage or messages over RDMA) failed and is made again: the other side ended "
      "or restarts, or the path between the two ports loses packets. Look at the log of the target at this time, then "
      "at the ports.",
@@ -625,7 +615,7 @@ constexpr LineMessage kRows[] = {
      "no kernel image is available for execution|invalid device function|hipErrorNoBinaryForGpu|device kernel image is "
      "invalid|the provided PTX was compiled with an unsupported|named symbol not found*CUDA|is not compatible with the "
      "current PyTorch installation|Cuda failure*named symbol not found|Cuda failure*invalid kernel file|HIP "
-     "failure*invalid kernel file|HIP failure*invalid device function",
+     "failure*invalid kernel file",
      "The program or library (NCCL, RCCL) has no code for this GPU: it was built for other architectures (sm_NN, "
      "gfxNNN; NVCC_GENCODE), or needs a newer driver for its PTX. Use a build or release for the architecture of this "
      "GPU and CUDA or ROCm. Neither the GPU nor the network is at "

@@ -32,7 +32,7 @@ constexpr LineMessage kDriverRows[] = {
                     "The driver found the NIC in a fatal state (PCIe access lost, firmware stopped, or reset by "
                     "another function).",
                     kReporter, kHealth}),
-    on_nic_failure({"mlx5-synd-firmware", host, "synd 0x1: firmware internal error|firmware internal error",
+    on_nic_failure({"mlx5-synd-firmware", host, "firmware internal error",
                     "Internal error of the NIC's firmware. Collect the dump for the vendor, and update the firmware.",
                     "devlink health dump show pci/{pci} reporter fw", kHealth}),
     on_nic_failure({"mlx5-synd-irisc",
@@ -97,8 +97,7 @@ constexpr LineMessage kDriverRows[] = {
      "The firmware of the NIC did not answer a command, or so many that the driver has no entry left for another: the "
      "firmware hangs, or PCIe lost the command. The first such line names the command.",
      kReporter, "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
-    {"mlx5-reset-dropped", none,
-     "being removed, Drop new reset work|rop new reset work|being removed, stop waiting for PCI",
+    {"mlx5-reset-dropped", none, "rop new reset work|being removed, stop waiting for PCI",
      "mlx5_core is being removed from this device, and does not begin a reset or recovery any more. This is a "
      "consequence of the removal; no action if that was wanted.",
      "journalctl -k -g {pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/fw_reset.c", 0, Role::consequence},
@@ -379,7 +378,7 @@ constexpr LineMessage kDriverRows[] = {
     {"neighbor-overflow", host, "neighbor table overflow|neighbour table overflow",
      "The neighbor table is full: new peers cannot be resolved.", "sysctl net.ipv4.neigh.default.gc_thresh3",
      "Linux net/core/neighbour.c"},
-    {"duplicate-address", network, "IPv6: duplicate address detected!|duplicate address*detected!",
+    {"duplicate-address", network, "duplicate address*detected!",
      "Another station has the IPv6 address of this netdev; the address and its GID are not usable.",
      "ip -6 addr show dev {netdev} dadfailed", "Linux net/ipv6/addrconf.c"},
 
@@ -792,8 +791,8 @@ constexpr LineMessage kDriverRows[] = {
      0,
      Role::consequence},
     {"hns-request", software,
-     "hns_*check SQ size error|hns_*check * size error|hns*nvalid request local work queue|hns*ocal access "
-     "violation|hns_*nvalid parameter|hns_*nvalid length of data|hns_*ailed to post WQE, QP state|hns_*nvalid cqe size",
+     "hns_*check * size error|hns*nvalid request local work queue|hns*ocal access violation|hns_*nvalid "
+     "parameter|hns_*nvalid length of data|hns_*ailed to post WQE, QP state|hns_*nvalid cqe size",
      "A program asked the NIC for something that it does not have or permit: a queue or inline data that is too large, "
      "a post to a queue pair that is not connected, an access with a wrong or freed key or beyond a region, or an "
      "operation that the queue pair does not allow (atomics, access flags). The queue pair then is in error.",
@@ -827,7 +826,7 @@ constexpr LineMessage kDriverRows[] = {
     {"mana-message", unknown, "Failed to send mana message|mana*ailed to *: -110",
      "A request of the driver to the Azure host failed; the HWC line before it has the reason.",
      "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana", 0, Role::consequence},
-    {"exporter-no-rate", none, "error obtaining InfiniBand class info|obtaining InfiniBand class",
+    {"exporter-no-rate", none, "obtaining InfiniBand class",
      "node_exporter cannot read a file of an RDMA device that its driver does not offer (the rate of mana): the port "
      "has no fault. Exclude the device in the exporter, or update it.",
      "rdma link show", "node_exporter collector/infiniband_linux.go"},

@@ -206,7 +206,7 @@ constexpr LineMessage kKernelRows[] = {
      "small for a process, which was killed. DPDK, SPDK, UCX or a database then fails to start or uses small pages.",
      "grep Huge /proc/meminfo; cat /proc/cmdline; grep . /sys/devices/system/node/node*/hugepages/*/nr_hugepages",
      "Linux mm/hugetlb.c"},
-    {"interrupt-unhandled", host, "nobody cared (try booting with|: Disabling IRQ #|Disabling IRQ #",
+    {"interrupt-unhandled", host, "nobody cared (try booting with|Disabling IRQ #",
      "No driver handled an interrupt that occurred repeatedly, and the kernel disabled it. The device of this "
      "interrupt works slowly (by polling) or not at all until a reboot. Usual causes: a device that was reset or "
      "removed, or a fault of its driver or firmware.",

@@ -73,8 +73,7 @@ constexpr LineMessage kLibraryRows[] = {
      false,
      "wc"},
     {"ucx-unreachable", software,
-     "no*transport to*Destination is unreachable|Destination is unreachable|UCX*no active messages transport to|"
-     "UCX*No transports selected to",
+     "Destination is unreachable|UCX*no active messages transport to|UCX*No transports selected to",
      "UCX found no transport that both ends share: UCX_TLS or UCX_NET_DEVICES exclude it, or the peers have different "
      "devices.",
      "ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/wireup/select.c"},
@@ -91,8 +90,7 @@ constexpr LineMessage kLibraryRows[] = {
      "UCX_TLS names a transport that this node does not have: no usable RDMA device, or a UCX without this transport.",
      "ucx_info -d | grep -E 'Transport|Device'; ibv_devinfo -l", "UCX src/ucp/core/ucp_context.c"},
     // UCX, and NCCL on RoCE, always fill in a GID: the netdev of the GID is missing.
-    {"modify-qp-netdev", host,
-     "UCX*odify*RTR*No such device|UCX*RTR*No such device|ibv_modify_qp failed with 19 *next state RTR*local GID",
+    {"modify-qp-netdev", host, "UCX*RTR*No such device|ibv_modify_qp failed with 19 *next state RTR*local GID",
      "The network device of the GID of this RDMA device is gone, or is not in the network namespace of this process: a "
      "container or pod that was given the RDMA device without its netdev. The queue pair does not go to RTR; nothing "
      "was sent. Give the pod the interface of the device too (the resource of the network, RDMA CNI, host network), or "
@@ -222,8 +220,7 @@ constexpr LineMessage kLibraryRows[] = {
      "limit is reached. Permit it (vm.hugetlb_shm_group with the group of the user, or CAP_IPC_LOCK in the "
      "container), or leave huge pages off (UCX_SYSV_HUGETLB_MODE=no, UCX_MM_HUGETLB_MODE=no).",
      "sysctl vm.hugetlb_shm_group vm.nr_hugepages; id; env | grep HUGETLB", "shmget(2), UCX src/ucs/sys/sys.c"},
-    {"sysv-shm-limit", host,
-     "shmget(*failed|shmget(*No space left|shmget(*error|shmget*fail|shmget: |semget*No space left",
+    {"sysv-shm-limit", host, "shmget(*No space left|shmget(*error|shmget*fail|shmget: |semget*No space left",
      "A segment of System V shared memory could not be made (shmget): the limit of its size (kernel.shmmax), of all "
      "sizes (kernel.shmall) or of the number of segments (kernel.shmmni; ENOSPC) is reached, or huge pages are "
      "missing. Raise the limit, and remove stale segments of killed jobs (ipcs -m, ipcrm); or configure a smaller "
@@ -283,8 +280,7 @@ constexpr LineMessage kLibraryRows[] = {
      "The peer did not answer the connection request: no path for its answer, a firewall, or its node is down.",
      "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
     {"rdmacm-rejected", peer,
-     "RDMA_CM_EVENT_REJECTED|: rejected (8)|Unexpected CM event bl blka 8|onnection rejected|onnect request rejected|"
-     "connection rejected: status",
+     "RDMA_CM_EVENT_REJECTED|: rejected (8)|Unexpected CM event bl blka 8|onnection rejected|onnect request rejected",
      "The peer rejected the connection: nothing listens on this port there, or its program refused it for a reason of "
      "its own (IB_CM_REJ_CONSUMER_DEFINED).",
      "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
@@ -381,9 +377,7 @@ constexpr LineMessage kLibraryRows[] = {
      "libfabric's EFA provider could not register or post its own receive buffers: the memlock limit of the process "
      "(ulimit -l; LimitMEMLOCK of the service that starts the job) is too low, or huge pages are used up.",
      "ulimit -l; fabric-agentctl check --only memlock", "libfabric prov/efa"},
-    {"ofi-provider-absent", host,
-     "Requested OFI provider*is not available|Requested OFI provider|No provider found*verbs|fi_getinfo*no provider "
-     "matches",
+    {"ofi-provider-absent", host, "Requested OFI provider|No provider found*verbs|fi_getinfo*no provider matches",
      "libfabric on this host does not offer the provider that the program asks for (verbs, cxi, efa): libfabric was "
      "built without it, it is another libfabric (LD_LIBRARY_PATH), or the host or container has no device for it. "
      "Compare fi_info -l with the list of RDMA devices.",

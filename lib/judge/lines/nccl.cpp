@@ -168,8 +168,7 @@ constexpr LineMessage kNcclRows[] = {
      "the accesses of the devices, peer-to-peer transfers are slow or hang. Add it to the kernel command line.",
      "cat /proc/cmdline; fabric-agentctl check --only iommu", "RCCL src/init.cc"},
     {"rccl-numa-balancing", host,
-     "NUMA auto blancing enabled|NUMA auto balancing enabled|utomatic NUMA balancing is enabled|NUMA balancing is "
-     "enabled|numa_balancing is enabled",
+     "NUMA auto blancing enabled|NUMA auto balancing enabled|NUMA balancing is enabled|numa_balancing is enabled",
      "Automatic NUMA balancing is on: the kernel moves pages between the NUMA nodes while the job runs, which costs "
      "performance and causes jitter. Switch it off: sysctl kernel.numa_balancing=0.",
      "sysctl kernel.numa_balancing", "RCCL src/init.cc"},

@@ -219,15 +219,16 @@ constexpr LineMessage kPlatformRows[] = {
      "yaml",
      "sriov-network-operator pkg/webhook/validate.go"},
     {"sriov-config-daemon", host,
-     "configSriov|ConfigSriov|SetSriovNumVfs|SetNetdevMTU|DiscoverSriov*: failed|DiscoverSriov*: unable|"
-     "DiscoverSriov*: could not|DiscoverSriov*: error|GetDevlinkDeviceParam|SetDevlinkDeviceParam|SetNicSriovMode|"
-     "GetNicSriovMode|can't set eSwitch mode to|to set eSwitch to|configureHWOptionsForSwitchdev|CreateVDPADevice|"
-     "DeleteVDPADevice|CreateOVSBridge|RemoveOVSBridge|RemoveInterfaceFromOVSBridge|GetOVSBridges|"
-     "failed to connect to OVSDB|find OVSDB socket|detachPFFromBridge|BindDefaultDriver|BindDpdkDriver|RebindVf|"
-     "UnbindDriver|LoadKernelModule()|addUdevRule|UdevRule|LoadUdevRules|EnableHwTcOffload|MellanoxBlueFieldMode|"
-     "WriteSriovResult|ReadSriovResult|WriteConfFile()|cannot configure sriov interfaces|cannot reset sriov interfaces|"
-     "error trying to drain the node|SriovSupportedNics|GetNetDevNodeGUID|VFIsReady|applied config from host|"
-     "applied status config",
+     "configSriov|ConfigSriov|SetSriovNumVfs|SetNetdevMTU|DiscoverSriov*: failed|DiscoverSriov*: "
+     "unable|DiscoverSriov*: could not|DiscoverSriov*: "
+     "error|GetDevlinkDeviceParam|SetDevlinkDeviceParam|SetNicSriovMode|GetNicSriovMode|can't set eSwitch mode to|to "
+     "set eSwitch "
+     "to|configureHWOptionsForSwitchdev|CreateVDPADevice|DeleteVDPADevice|CreateOVSBridge|RemoveOVSBridge|"
+     "RemoveInterfaceFromOVSBridge|GetOVSBridges|failed to connect to OVSDB|find OVSDB "
+     "socket|detachPFFromBridge|BindDefaultDriver|BindDpdkDriver|RebindVf|UnbindDriver|LoadKernelModule()|UdevRule|"
+     "EnableHwTcOffload|MellanoxBlueFieldMode|WriteSriovResult|ReadSriovResult|WriteConfFile()|cannot configure sriov "
+     "interfaces|cannot reset sriov interfaces|error trying to drain the "
+     "node|SriovSupportedNics|GetNetDevNodeGUID|VFIsReady|applied config from host|applied status config",
      "The daemon of the SR-IOV network operator could not configure the NICs of this node: the virtual functions "
      "(sriov_numvfs, SR-IOV in the firmware or BIOS), their driver (vfio-pci, modules), the switch mode (devlink), the "
      "MTU, udev rules, vDPA or an Open vSwitch bridge. The error at the end of the line and the kernel log of the node "

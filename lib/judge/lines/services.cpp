@@ -10,9 +10,8 @@ using enum FaultLocation;
 
 constexpr LineMessage kRows[] = {
     {"slurm-gres-duplicate", host,
-     "gres.conf duplicate records|duplicate records for gpu|gres.conf*duplicate|gres.conf for gpu*has File "
-     "count|fatal: gres.conf|Invalid GRES data for gpu|gres/gpu*plugin*not|AutoDetect*not|We were configured to "
-     "autodetect nvml functionality|autodetect nvml|autodetect rsmi|gres_plugin*fatal",
+     "duplicate records for gpu|gres.conf*duplicate|gres.conf for gpu*has File count|fatal: gres.conf|Invalid GRES "
+     "data for gpu|gres/gpu*plugin*not|AutoDetect*not|autodetect nvml|autodetect rsmi|gres_plugin*fatal",
      "slurmd cannot use gres.conf of this host: it lists the GPUs twice (AutoDetect=nvml and Name=gpu lines), a File "
      "that does not exist, or this slurmd was built without NVML or RSMI. Keep one form: remove the double Name=gpu "
      "lines, or AutoDetect; then restart slurmd.",
@@ -75,9 +74,9 @@ constexpr LineMessage kRows[] = {
      "not RDMA.",
      "scontrol ping; munge -n | ssh {peer} unmunge; timedatectl; ss -ltnp", "Slurm src/slurmctld, src/common"},
     {"munge-error", host,
-     "munge: Error: |unmunge: Error: |munged: Error|munged*Failed to |munged*rror: |munge.service: Control process|"
-     "munge.service: Main process exited, code=exited, status=1|munge.service: Failed|Failed to start munge|"
-     "Failed to start MUNGE|If munged is up, restart with|Munge encode failed",
+     "munge: Error: |munged: Error|munged*Failed to |munged*rror: |munge.service: Control process|munge.service: Main "
+     "process exited, code=exited, status=1|munge.service: Failed|Failed to start munge|Failed to start MUNGE|If "
+     "munged is up, restart with|Munge encode failed",
      "MUNGE, by which Slurm's daemons trust each other, does not work on this host: munged does not run, because its "
      "key or a directory is missing or has the wrong owner or mode (/etc/munge/munge.key, /run/munge, /var/log/munge), "
      "the key differs from that of the other host (Invalid credential), or the clocks do (Expired, Rewound); or munged "
@@ -91,8 +90,8 @@ constexpr LineMessage kRows[] = {
      "memory are then not limited, or the job does not start.",
      "cat /etc/slurm/cgroup.conf; mount | grep cgroup; systemctl show slurmd -p Delegate", "Slurm src/plugins/cgroup"},
     {"sriov-no-devices", host,
-     "no devices in device pool, skipping creating resource server|no devices in device pool|skipping creating "
-     "resource server|no devices found*resource|No devices found. Waiting indefinitely|No devices found*plugin",
+     "no devices in device pool|skipping creating resource server|no devices found*resource|No devices found. Waiting "
+     "indefinitely|No devices found*plugin",
      "No device of the node fits the selectors of this resource: no virtual functions were made (sriov_numvfs), they "
      "have another driver, or a selector (vendors, devices, drivers, pfNames, isRdma) is wrong; a GPU plugin found no "
      "GPU. Pods that ask for the resource stay pending. Correct the ConfigMap or policy, and restart the device "
@@ -100,8 +99,7 @@ constexpr LineMessage kRows[] = {
      "lspci -nn | grep -iE 'virtual|nvidia'; cat /sys/class/net/*/device/sriov_numvfs; kubectl get cm -A | grep -i "
      "sriov",
      "sriov-network-device-plugin cmd/sriovdp/manager.go"},
-    {"cni-no-message", host,
-     "netplugin failed with no error message|netplugin failed|plugin*signal: killed|cni plugin*killed|CNI*terminated",
+    {"cni-no-message", host, "netplugin failed|plugin*signal: killed|cni plugin*killed|CNI*terminated",
      "The CNI program on the node was killed or crashed and wrote nothing: the memory limit of the CNI or multus pod "
      "(an OOM kill), or a program of another release or architecture in /opt/cni/bin. Look at the kernel log for an "
      "OOM kill, raise the limit, and read the kubelet's log.",
@@ -202,13 +200,13 @@ constexpr LineMessage kRows[] = {
      "loaded\").",
      "nvidia-smi; nvidia-ctk --version; cat /etc/docker/daemon.json", "NVIDIA container toolkit, Docker"},
     {"ofed-build", host,
-     "Failed to build mlnx|Failed to build MLNX|Failed to build *-modules|mlnx-ofed-kernel*installation failed|"
-     "mlnx-ofed-kernel*failed|doca-ofed*installation failed|MLNX_OFED*Failed executing|current installed ofed does not "
-     "support this kernel|Bad return status for module build|kernel headers for kernel * cannot be found|dkms: "
-     "autoinstall for kernel * failed|Kernel headers for target kernel|kernel-devel*not installed|One or more packages "
-     "depends on MLNX_OFED|Could not resolve Linux kernel "
-     "version|Failed to resolve kernel version|do not have drivers available|MLNX_OFED_LINUX is intended for|un with "
-     "--add-kernel-support|un mlnx_add_kernel_support",
+     "Failed to build mlnx|Failed to build MLNX|Failed to build "
+     "*-modules|mlnx-ofed-kernel*failed|doca-ofed*installation failed|MLNX_OFED*Failed executing|current installed "
+     "ofed does not support this kernel|Bad return status for module build|kernel headers for kernel * cannot be "
+     "found|dkms: autoinstall for kernel * failed|Kernel headers for target kernel|kernel-devel*not installed|One or "
+     "more packages depends on MLNX_OFED|Could not resolve Linux kernel version|Failed to resolve kernel version|do "
+     "not have drivers available|MLNX_OFED_LINUX is intended for|un with --add-kernel-support|un "
+     "mlnx_add_kernel_support",
      "The modules of a driver (MLNX_OFED, DOCA, NVIDIA's GPU driver) could not be built or installed for the kernel of "
      "this host: its headers (kernel-devel, linux-headers) are missing, or this release does not support the kernel. "
      "The log that the installer names has the first compiler error. Install the headers, a newer release of the "
@@ -271,9 +269,9 @@ constexpr LineMessage kRows[] = {
      "compare the ports.",
      "cat /proc/net/bonding/*; ip -br link; ethtool {netdev}", "Linux drivers/net/bonding/bond_main.c"},
     {"opensm-bind", host,
-     "osm_sm_bind: ERR|MAD Controller bind failed|osm_vendor_bind: ERR|osm_opensm_bind*failed|umad_open_port() "
-     "failed|umad_open_port*failed|osm_vendor_open_port: ERR|ERR 5402|ERR 5424|ERR 5426|ERR 2E10|Error binding "
-     "port|umad_register*failed|can't get port to bind|Can't find suitable port",
+     "osm_sm_bind: ERR|MAD Controller bind failed|osm_vendor_bind: "
+     "ERR|osm_opensm_bind*failed|umad_open_port*failed|osm_vendor_open_port: ERR|ERR 5402|ERR 5424|ERR 5426|ERR "
+     "2E10|Error binding port|umad_register*failed|can't get port to bind|Can't find suitable port",
      "OpenSM or another user of management packets could not attach to the port of this host, and exits: ib_umad is "
      "not loaded, /dev/infiniband/umad is missing or held by another process, the port GUID does not exist here, or "
      "the port is Ethernet. The line before it (osm_vendor_bind, umad) has the errno; after an update of the kernel "
@@ -286,7 +284,7 @@ constexpr LineMessage kRows[] = {
      "grep -n ERR /var/log/opensm.log | head", "OpenSM opensm/osm_perfmgr.c, osm_sm.c", 0, Role::consequence},
     {"opensm-mad-timeout", network,
      "sm_mad_ctrl_send_err_cb: ERR|ERR 3113|ERR 3119|ERR 3120|ERR 5411|ERR 5438|umad_receiver: ERR|MAD completed in "
-     "error (IB_TIMEOUT)|MAD completed in error|Errors on subnet. Duplicate GUID|ERR 5409|ERR 5410",
+     "error|Errors on subnet. Duplicate GUID|ERR 5409|ERR 5410",
      "A node or switch of the InfiniBand subnet did not answer a management packet of OpenSM: its link is bad or just "
      "went down, it restarts, or its firmware hangs. The line (or the one after it) has the path by ports (DR path): "
      "follow it with smpquery -D, and look at the errors of that link.",
@@ -405,9 +403,8 @@ constexpr LineMessage kRows[] = {
      "not require ibacm.",
      "systemctl status ibacm; ls -l /dev/infiniband; ibstat", "rdma-core ibacm"},
     {"ib-tool-no-port", host,
-     "ibwarn: [*] mad_rpc_open_port|ibpanic: [*]|can't open MAD port|ibwarn: [*] *timed out|mad_rpc: _do_madrpc "
-     "failed|_do_madrpc: recv failed|ibwarn: [*] _do_madrpc|perfquery: iberror: failed|iberror: failed: Failed to "
-     "open|iberror: query",
+     "ibpanic: [*]|can't open MAD port|ibwarn: [*] *timed out|mad_rpc: _do_madrpc failed|_do_madrpc: recv "
+     "failed|ibwarn: [*] _do_madrpc|perfquery: iberror: failed|iberror: failed: Failed to open|iberror: query",
      "A tool for InfiniBand (ibstat, perfquery, smpquery, ibnetdiscover) could not open a port for management packets, "
      "or got no answer: root rights or /dev/infiniband/umad are missing, the port is Ethernet or down, or the node at "
      "this LID does not answer (Connection timed out).",
@@ -513,16 +510,15 @@ constexpr LineMessage kRows[] = {
      "on the switch: show interfaces transceiver; on the host: fabric-agentctl diagnose",
      "SONiC sonic-swss, NX-OS, EOS"},
     {"switch-no-lossless", network,
-     "No lossless TC found on port|registerInWdDb|no lossless|Failed to get PFC mask|PFC watchdog*not enabled|PFC "
-     "WD*no lossless",
+     "No lossless TC found on port|registerInWdDb|no lossless|Failed to get PFC mask|PFC watchdog*not enabled",
      "This switch port has no lossless traffic class (no PFC priority), so that the PFC watchdog has nothing to watch, "
      "and RoCE on it drops packets under congestion. If the port carries RoCE, set pfc_enable in PORT_QOS_MAP; else "
      "leave the watchdog off there.",
      "on the switch: show pfc priority; show runningconfiguration all", "SONiC sonic-swss orchagent/pfcwdorch.cpp"},
     {"switch-stormed", network,
      " stormed |PFC storm|pfc storm|PFCWD_STORM|PFC_WD*storm|PFCWD-*|PFC "
-     "watchdog*detected|startWdActionOnQueue*storm|pfcwd*stuck|PFC_WATCHDOG|PFCWD*STUCK|PFC_STORM_DETECTED|detected "
-     "PFC storm|restored*storm|storm restored|pauseStormDetected",
+     "watchdog*detected|startWdActionOnQueue*storm|pfcwd*stuck|PFC_WATCHDOG|PFCWD*STUCK|PFC_STORM_DETECTED|restored*"
+     "storm|storm restored|pauseStormDetected",
      "The PFC watchdog of the switch found a pause storm on a priority of this port, and drops (or forwards) its "
      "packets until it ends: the device at the port sends pause frames without end. Look at the host or switch behind "
      "it: a receiver that is slow (PCIe, IOMMU, memory), or a NIC that hangs; its counters of sent pause "
@@ -573,9 +569,8 @@ constexpr LineMessage kRows[] = {
      "kubectl describe node NODE; grep -i topology /var/lib/kubelet/config.yaml; nvidia-smi topo -m",
      "Kubernetes pkg/kubelet/cm/topologymanager"},
     {"k8s-unschedulable", unknown,
-     "Insufficient nvidia.com/|Insufficient amd.com/|Insufficient rdma/|Insufficient openshift.io/|Insufficient "
-     "vpc.amazonaws.com/efa|Insufficient hugepages|Insufficient *.com/|nodes are available:|FailedScheduling|didn't "
-     "match Pod's node affinity",
+     "Insufficient rdma/|Insufficient openshift.io/|Insufficient hugepages|Insufficient *.com/|nodes are "
+     "available:|FailedScheduling|didn't match Pod's node affinity",
      "Kubernetes finds no node for the pod: all devices of this resource (GPU, RDMA, SR-IOV, EFA, huge pages) are in "
      "use or the device plugin of the nodes offers none, or labels and taints exclude the nodes. Compare the requests "
      "with the Allocatable of a node; if it is 0 there, look at the device plugin.",
@@ -604,9 +599,9 @@ constexpr LineMessage kRows[] = {
      "of the plugin that does not run on this node.",
      "kubectl describe pod POD; journalctl -u kubelet -g cni; ls /etc/cni/net.d", "Kubernetes kubelet, multus"},
     {"firmware-tool-devices", host,
-     "-E- No supported devices found|No supported devices found|-E- Failed to identify|-E- Failed to query|-E- The "
-     "firmware image was already updated|-E- Failed to send access register|-E- failed to "
-     "get|MFE_CR_ERROR|ME_CR_ERROR|ME_ICMD_*|ME_REG_ACCESS_*|-E- Unsupported|-E- Device is in livefish|livefish",
+     "No supported devices found|-E- Failed to identify|-E- Failed to query|-E- The firmware image was already "
+     "updated|-E- Failed to send access register|-E- failed to "
+     "get|MFE_CR_ERROR|ME_CR_ERROR|ME_ICMD_*|ME_REG_ACCESS_*|-E- Unsupported|livefish",
      "A firmware tool of NVIDIA (mlxfwmanager, mlxconfig, mlxlink, mstflint) cannot reach or use the NIC: no device "
      "(run it on the host as root; mst start), no access through Secure Boot or a virtual function, or the NIC is in "
      "recovery mode (livefish: write the firmware again). The words after -E- decide.",

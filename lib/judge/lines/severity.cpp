@@ -54,20 +54,19 @@ constexpr std::string_view kDespiteMark =
 
 // Words by which drivers and daemons report a problem, in small letters.
 constexpr std::string_view kFailureWords =
-    "fail|^error|^err |^err:|^err=|^err (|_err |_error|^timeout|_timeout|timed out|time out|timed-out|timedout|unable|"
-    "cannot|can't|can not|couldn't|could not|didn't|wasn't|won't|invalid |invalid:|invalid,|invalid.|is invalid|"
-    "not valid|not handled|not match|not allowed|not ready|not respond|not enough|no response|no memory|no free|"
-    "no more|^no room|out of memory|out of range|out of resource|out of bounds|^unknown|incorrect|^bad |^bad_|"
-    "stuck|^hung| hang|fatal|exceeded|exceeds|overflow|overrun|abort|reject|refus|denied|mismatch|corrupt|^fault|"
-    "page fault|_fault|code=killed|code=dumped|code=exited, status=1|code=exited "
-    "status=1|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost |broken|"
-    "bogus|unexpected|violation|unrecoverable|uncorrect|incompatible|^conflict|^bug:|^wrong|^stall|unreachable|"
-    "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave up|"
-    "^problem|not authorized|unauthorized|as dead|ineligible|^frozen|^unstable|out of * space|array full|buffer full|"
-    "queue full|non_recoverable|non-recoverable|ierr$|assertion event|^evicting|device now detached|error-down|"
-    "^err$|is closed|null name|was not requested|non-zero usage|status -|expected*, read: |"
-    "timer expired|is null|null pointer|unprivileged|not approved|not accessible|abnormal|razwi|^not * in * msec|^not "
-    "* in * "
+    "fail|^error|_err |_error|^timeout|_timeout|timed out|time out|timed-out|timedout|unable|cannot|can't|can "
+    "not|couldn't|could not|didn't|wasn't|won't|invalid |invalid:|invalid,|invalid.|is invalid|not valid|not "
+    "handled|not match|not allowed|not ready|not respond|not enough|no response|no memory|no free|no more|^no room|out "
+    "of memory|out of range|out of resource|out of bounds|^unknown|incorrect|^bad |^bad_|stuck|^hung| "
+    "hang|fatal|exceeded|exceeds|overflow|overrun|abort|reject|refus|denied|mismatch|corrupt|^fault|_fault|code=killed|"
+    "code=dumped|code=exited, status=1|code=exited "
+    "status=1|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost "
+    "|broken|bogus|unexpected|violation|unrecoverable|uncorrect|incompatible|^conflict|^bug:|^wrong|^stall|unreachable|"
+    "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave "
+    "up|^problem|not authorized|unauthorized|as dead|ineligible|^frozen|^unstable|out of * space|array full|buffer "
+    "full|queue full|non_recoverable|non-recoverable|ierr$|assertion event|^evicting|device now "
+    "detached|error-down|^err$|is closed|null name|was not requested|non-zero usage|status -|expected*, read: |timer "
+    "expired|is null|null pointer|unprivileged|not approved|not accessible|abnormal|razwi|^not * in * msec|^not * in * "
     "ms$|^not * within ";
 constexpr std::string_view kComplaintWords =
     "not support|unsupported|supported only|not yet implemented|not implemented|^already|n't |not found|not "

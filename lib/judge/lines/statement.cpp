@@ -18,13 +18,13 @@ using enum FaultLocation;
 // A part that is switched off, missing or slow may be the fault that is looked for; the words of a state prove nothing
 // then.
 constexpr std::string_view kDoubtful =
-    "fail|error|^err|^not |n't |^no |^down$|^without|^lost|^missing|^slow|degrad|^unable|cannot|disabl|^off$|removed|"
-    "timeout|^retry|retries|attempt|^zero|(null)|^none|unknown|^stop|expired|^kill|exit|denied|^drop|exceed|warn|"
-    "^hot$|critical|emergenc|alarm|^fault|^never|^neither|storm|unqualif|unsupport|^drain|removal|^already|^only |"
-    "recovery mode|!!|^please|refer to|reduced|^less than|^lower than|^below|^rescue|watchdog|^contact|^older "
-    "than|^newer|"
-    "^trying|^tried|more than|greater than|larger than|staging|^minimum|^at least|^needs|^requires|^instead "
-    "of|^differ|^different|^other numa|^was |^but ";
+    "fail|error|^err|^not |n't |^no "
+    "|^down$|^without|^lost|^missing|^slow|degrad|^unable|cannot|disabl|^off$|removed|timeout|^retry|retries|attempt|^"
+    "zero|(null)|^none|unknown|^stop|expired|^kill|exit|denied|^drop|exceed|warn|^hot$|critical|emergenc|alarm|^fault|^"
+    "never|^neither|storm|unqualif|unsupport|^drain|removal|^already|^only |recovery mode|!!|^please|refer "
+    "to|reduced|^less than|^lower than|^below|^rescue|watchdog|^contact|^older than|^newer|^trying|^tried|more "
+    "than|greater than|larger than|staging|^minimum|^at least|^needs|^requires|^instead of|^differ|^other numa|^was "
+    "|^but ";
 
 // Words of a fault, or of a job over TCP instead of RDMA. No statement makes them harmless, with or without a mark of
 // information: the level of a logger is not that of the event that it prints.
@@ -54,8 +54,8 @@ constexpr Condition kStatements[] = {
      none,
      "^pending update|update is pending|update pending|^pending activation|take effect|takes effect|taking effect|take "
      "affect|after reboot|after the reboot|after a reboot|next reboot|next boot|upon reboot|reboot to|requires a "
-     "reboot|reboot is required|reboot required|reboot needed|after reload|after a reload|next reload|after next reset|"
-     "next reset|next power cycle|after a power cycle",
+     "reboot|reboot is required|reboot required|reboot needed|after reload|after a reload|next reload|next reset|next "
+     "power cycle|after a power cycle",
      {"The message says that something was written or changed that is used later only: after a reset or reload of the "
       "device (devlink dev reload), a reboot, or a restart of the service. Harmless; no action but that step."},
      false,
@@ -101,24 +101,23 @@ constexpr Condition kStatements[] = {
 
     {"states-connected",
      none,
-     "established|^connected|has connected|^accepted|^joined|address resolved|route resolved|handshake "
-     "complete|handshake "
+     "established|^connected|^accepted|^joined|address resolved|route resolved|handshake complete|handshake "
      "done|^online$|^rejoined|^reconnected|link up|link is up|^active ports|becomes ready|link ready|is "
-     "reachable|carrier "
-     "acquired|gained carrier|changed state to up",
+     "reachable|carrier acquired|gained carrier|changed state to up",
      {"The message says that a connection or a link is there: established, active, up. Harmless; no action."},
      false,
      {.words = kDoubtful}},
 
     {"states-start",
      none,
-     "initialized|initialised|^initializing|^initialising|^init done|^started|^starting|^loaded|^loading|^registered|"
-     "^registering|^enabled|^enabling|^created|^creating|^added|^adding|^attached|^probed|^opened|^opening|^listening|"
-     "^discovered|^found |^using |^use |^selected|^selecting|^choosing|^chosen|^picked|^assigned|^allocated|"
-     "^reserved|^configured|^configuring|^set to |^setting |^mapped|^mapping|^bound to|^binding|^success|^succeeded|"
-     "^complete|^completed|^done$|^finished|^ready$|status 0$|status=0$|rc 0$|rc=0$|^running|^entering|^waiting for "
-     "client|^giving out device|^polled|^posted|^polling|^updated|^updating|^writing|^reading|^read |"
-     "device found|^negotiated|^restored|^resumed|^resuming|^default|^activated|^activating|^granted|^accepting",
+     "initialized|initialised|^initializing|^initialising|^init "
+     "done|^started|^starting|^loaded|^loading|^registered|^registering|^enabled|^enabling|^created|^creating|^added|^"
+     "adding|^attached|^probed|^opened|^opening|^listening|^discovered|^found |^using |^use "
+     "|^selected|^selecting|^choosing|^chosen|^picked|^assigned|^allocated|^reserved|^configured|^configuring|^set to "
+     "|^setting |^mapped|^mapping|^bound to|^binding|^success|^succeeded|^complete|^done$|^finished|^ready$|status "
+     "0$|status=0$|rc 0$|rc=0$|^running|^entering|^waiting for client|^giving out "
+     "device|^polled|^posted|^polling|^updated|^updating|^writing|^reading|^read |device "
+     "found|^negotiated|^restored|^resumed|^resuming|^default|^activated|^activating|^granted|^accepting",
      {"The message reports a step of a start, a choice or a setting that succeeded, and no error. Harmless; no "
       "action, unless a value in it is not the one that was meant."},
      false,

@@ -24,9 +24,8 @@ constexpr LineMessage kRows[] = {
     {"torch-store-retry", peer,
      "TCP client failed to connect/validate|failed to connect/validate to host|waitForInput: poll for socket|wait "
      "timeout after * keys|Socket Timeout*store|DistStoreError|Timed out after * seconds waiting for clients|clients "
-     "joined|DistNetworkError|The client socket has failed to connect to any network address|retrieving ncclUniqueId "
-     "from*got error|store->get(*got error|RendezvousTimeoutError|RendezvousConnectionError|The connection to the C10d "
-     "store has failed",
+     "joined|DistNetworkError|retrieving ncclUniqueId from*got error|store->get(*got "
+     "error|RendezvousTimeoutError|RendezvousConnectionError|The connection to the C10d store has failed",
      "The store of PyTorch, by which the ranks find each other over TCP (MASTER_ADDR, MASTER_PORT, rdzv_endpoint), "
      "does not answer or not all ranks joined: rank 0 is late (its log shows where it is; init_process_group has a "
      "timeout), ended or has not started, the name resolves to another address, or a proxy or firewall closes the "
@@ -36,9 +35,8 @@ constexpr LineMessage kRows[] = {
      peer,
      "Failed to check the \"should dump\" flag on TCPStore|Terminating the process after attempting to dump debug "
      "info|HeartbeatMonitor|heartbeat timeout*ProcessGroupNCCL|Received a dump signal due to a collective "
-     "timeout|Observed flight recorder dump signal|Exception (either an error or timeout) detected by watchdog|Process "
-     "group watchdog thread terminated with exception|taking the entire process down|To avoid data inconsistency, we "
-     "are taking",
+     "timeout|Observed flight recorder dump signal|Process group watchdog thread terminated with exception|taking the "
+     "entire process down|To avoid data inconsistency, we are taking",
      "The watchdog of PyTorch ends this process after an error or a collective that did not finish, on this rank or "
      "another one. A consequence: the first rank with an error is the cause, or the rank that did not enter the "
      "collective; if only the store is named, rank 0 ended before.",
@@ -130,7 +128,7 @@ constexpr LineMessage kRows[] = {
      "ranks, a missing optional library, settings that differ between two instances, or values that became infinite. "
      "The line does not report a network error.",
      "grep -hE 'Traceback|rror' LOG-OF-EVERY-RANK | head", "DeepSpeed, Megatron, PyTorch, vLLM"},
-    {"ray-shm", software, "The object store is using /tmp instead of /dev/shm|object store is using /tmp",
+    {"ray-shm", software, "object store is using /tmp",
      "Ray keeps its object store in /tmp, because the shared memory of the container (/dev/shm, 64 MiB by default) is "
      "too small: objects go through the disk and are slow. Start the container with --shm-size of a third of the "
      "memory, --ipc=host, or an emptyDir of medium Memory at /dev/shm.",
@@ -175,9 +173,9 @@ constexpr LineMessage kRows[] = {
      "Ray python/ray/exceptions.py"},
     {"ray-no-resources", software,
      "Error: No available node types can fulfill resource request|cannot be scheduled right now|Current node has no "
-     "GPU available|current node has no gpu available|placement group*cannot be|does not have enough GPUs|Tensor "
-     "parallel size (*exceeds available GPUs|exceeds available GPUs|exceeds the total number of available GPUs in "
-     "the placement|Ray does not allocate any GPUs on the driver",
+     "GPU available|current node has no gpu available|placement group*cannot be|does not have enough GPUs|exceeds "
+     "available GPUs|exceeds the total number of available GPUs in the placement|Ray does not allocate any GPUs on the "
+     "driver",
      "The job asks for more GPUs than Ray sees: a node has not joined the cluster, its container has no GPUs "
      "(CUDA_VISIBLE_DEVICES), or another job holds them. Compare ray status with the size of tensor and pipeline "
      "parallelism.",
@@ -185,9 +183,9 @@ constexpr LineMessage kRows[] = {
     {"vllm-worker-ended",
      unknown,
      "Got fatal signal from worker process|EngineCore hit an exception|EngineCore failed to start|Engine core "
-     "initialization failed|EngineDeadError|Engine core proc * died|WorkerProc "
-     "initialization failed|Worker proc * died unexpectedly|EngineCore encountered a fatal error|AsyncLLMEngine has "
-     "failed|MQLLMEngine|RPC call to * timed out|RPC call to execute_model timed out",
+     "initialization failed|EngineDeadError|Engine core proc * died|WorkerProc initialization failed|Worker proc * "
+     "died unexpectedly|EngineCore encountered a fatal error|AsyncLLMEngine has failed|MQLLMEngine|RPC call to * timed "
+     "out",
      "vLLM ended because one of its processes ended or did not answer in time. A consequence: the first Traceback or "
      "NCCL WARN of a worker before this line is the cause (memory of the GPU, a shared library, NCCL).",
      "grep -hE 'Traceback|rror|NCCL WARN' LOG-OF-EVERY-RANK | head",
@@ -226,9 +224,8 @@ constexpr LineMessage kRows[] = {
      "it, and test with ib_write_bw between the two hosts with the same devices and GID index.",
      "fabric-agentctl diagnose; env | grep MC_; ss -ltnp", "Mooncake mooncake-transfer-engine/src"},
     {"mooncake-not-registered", host,
-     "Memory region not registered by any active device|Address not registered by any device|not registered by "
-     "any|Source address not registered|Cannot select device for dest_addr|Dest address not registered|Device memory "
-     "not registered",
+     "not registered by any|Source address not registered|Cannot select device for dest_addr|Dest address not "
+     "registered|Device memory not registered",
      "The buffer of this transfer is registered at no RDMA device: its registration failed before on this host "
      "(\"Failed to register memory\": memlock, the limits max_mr_size of the NIC, GPU memory without nvidia_peermem or "
      "DMA-BUF), no device is active, or it was freed.",
@@ -238,8 +235,8 @@ constexpr LineMessage kRows[] = {
      "Active handshake RPC failed; resetting|Cannot make connection for endpoint|RDMA ready ACK|peer rails are "
      "paused|failed to setup endpoint|Received empty endpoint|Mismatched qp number|QP number mismatch|mismatched "
      "qp|Failed to modify QP to RTR, check mtu, gid, peer lid|Failed to modify QP to INIT, check local context port "
-     "num|Failed to modify QP to RTS|Invalid argument: received packet mismatch|received packet mismatch|peer nic not "
-     "found|Rejecting*handshake|Peer nic not found in that server|RDMA endpoint*handshake",
+     "num|Failed to modify QP to RTS|received packet mismatch|peer nic not found|Rejecting*handshake|Peer nic not "
+     "found in that server|RDMA endpoint*handshake",
      "Mooncake could not connect a queue pair to a device of the peer: the peer has another list of devices or none "
      "that reaches this rail, its GID index or MTU does not fit (RTR), its process was restarted, or its handshake "
      "port cannot be reached. Give both sides the same device list and MC_GID_INDEX, and read the log of the peer at "
@@ -429,9 +426,9 @@ constexpr LineMessage kRows[] = {
      "(DeepEP) needs it.",
      "env | grep NVSHMEM; ldd PROGRAM | grep nvshmem", "NVSHMEM src/host"},
     {"nixl-rail", network,
-     "Failed to create rail for|libfabric_rail*fi_av_insert failed|libfabric_rail*Failed to post recv|Failed to "
-     "insert address for rail|libfabric_rail*fi_*data failed|libfabric_rail*fi_read failed|postXfer*failed on rail|"
-     "CQ read failed on rail|drainPostQueue: post failed|insertAllAddresses failed",
+     "Failed to create rail for|libfabric_rail*Failed to post recv|libfabric_rail*fi_*data "
+     "failed|libfabric_rail*fi_read failed|postXfer*failed on rail|CQ read failed on rail|drainPostQueue: post "
+     "failed|insertAllAddresses failed",
      "The libfabric backend of NIXL could not use a rail (a network device): the provider refused it, or the address "
      "of the peer is not valid there. Compare fi_info on both hosts and the devices of the container; the error of "
      "libfabric is in the line.",

@@ -12,8 +12,7 @@ constexpr std::string_view kHccl = "CANN HCCL src/platform/hccp, HCCL troublesho
 constexpr LineMessage kRows[] = {
     {"nccl-allocator-poll",
      unknown,
-     "[Rem Allocator] Poll failed|[Rem Allocator]|[Proxy Service UDS] Poll failed|[Proxy Service] Poll failed|Poll "
-     "failed with error",
+     "[Rem Allocator]|[Proxy Service UDS] Poll failed|[Proxy Service] Poll failed|Poll failed with error",
      "A helper thread of NCCL (remote memory allocator, proxy service) lost the local connection to its process: "
      "mostly a consequence of another failure. The first error of this and of the other ranks before it is the cause.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
@@ -40,7 +39,7 @@ constexpr LineMessage kRows[] = {
      "its IP address (/etc/hccn.conf). phy_id is the number of the NPU.",
      "hccn_tool -i NPU -link -g; hccn_tool -i NPU -optical -g; hccn_tool -i NPU -ip -g", kHccl},
     {"ascend-listen", host,
-     "[HcclSocket][Listen]*fail|bind fail!|client bind fail!|bind and listen fail|ra listen start failed|^EJ0003: ",
+     "[HcclSocket][Listen]*fail|bind fail!|bind and listen fail|ra listen start failed|^EJ0003: ",
      "HCCL could not listen at the address and port that the line names: the network port of the Ascend NPU has no "
      "link or not this IP address (errno 99), or another process of an earlier or of the same job uses the port (98; "
      "ports 60000 to 60015 of the host, or from HCCL_IF_BASE_PORT). An error of HCCP before it is the cause.",
@@ -101,16 +100,15 @@ constexpr LineMessage kRows[] = {
      "NIC, firmware or rdma-core has none. NCCL_IB_DATA_DIRECT=0 goes on without it.",
      "lspci -d 15b3:; ibv_devinfo -d {rdma} | grep fw_ver", "NCCL src/transport/net_ib"},
     {"ofi-nccl-address", network,
-     "Unable to insert remote address into address vector|insert remote address|fi_av_insert*failed|address "
-     "vector*insert*failed|AV insert failed|Failed to insert address",
+     "insert remote address|address vector*insert*failed|AV insert failed|Failed to insert address",
      "The address of the peer could not be used (fi_av_insert): on EFA the peer is not reachable, because the security "
      "group does not allow all inbound and outbound traffic to itself or the instances are in another subnet; else the "
      "table of addresses is full. Test with FI_LOG_LEVEL=warn and fi_pingpong between the two instances.",
      "fi_info -p efa; rdma link show", "aws-ofi-nccl src"},
     {"ofi-nccl-gin", host,
      "GIN requires GDRCopy|NET/OFI*GDA-capable|NET/OFI*GDAKI: not supported|NET/OFI Failed to initialize GDRCopy|GIN "
-     "requires the OFI NET plugin|GIN only supports RDMA transport|GIN plugin does not support FI_MR|Failed to resolve "
-     "GDRCopy v2|NET/OFI*FI_EFA_GDA_OPS|GDRCopy support not available at compile",
+     "requires the OFI NET plugin|GIN only supports RDMA transport|Failed to resolve GDRCopy "
+     "v2|NET/OFI*FI_EFA_GDA_OPS|GDRCopy support not available at compile",
      "GPU-initiated networking (GIN) of NCCL's libfabric plugin lacks a requirement on this host: the RDMA protocol "
      "(OFI_NCCL_PROTOCOL), GDRCopy 2.5 or newer with its module gdrdrv, or an EFA device and a libfabric with which "
      "the GPU can post requests. NCCL_GIN_ENABLE=0 disables GIN.",
@@ -124,14 +122,14 @@ constexpr LineMessage kRows[] = {
      "the provider. Correct or unset the variable that the line names.",
      "env | grep -E 'OFI_NCCL|FI_'", "aws-ofi-nccl include/nccl_ofi_param_impl.h, src"},
     {"ofi-nccl-version", software,
-     "EFA provider requires at least libfabric version|requires at least libfabric|NET/OFI*libfabric "
-     "version|NET/OFI*Unsupported|Failed to find CUDA runtime|NET/OFI Failed to find CUDA|nccl_net_ofi*hwloc|NET/OFI "
-     "Failed to initialize * protocol|NET/OFI Failed to initialize rdma protocol|NET/OFI Failed to initialize sendrecv",
+     "requires at least libfabric|NET/OFI*libfabric version|NET/OFI*Unsupported|Failed to find CUDA runtime|NET/OFI "
+     "Failed to find CUDA|nccl_net_ofi*hwloc|NET/OFI Failed to initialize * protocol|NET/OFI Failed to initialize "
+     "sendrecv",
      "The libfabric plugin of NCCL does not fit: libfabric is too old, CUDA was not found, or the protocol "
      "(OFI_NCCL_PROTOCOL) could not start. Use libfabric and plugin of one release of the EFA installer "
      "(/opt/amazon/efa, /opt/amazon/ofi-nccl) in LD_LIBRARY_PATH.",
      "fi_info --version; echo $LD_LIBRARY_PATH; env | grep OFI_NCCL", "aws-ofi-nccl src"},
-    {"ofi-no-active-port", cable, "there are no active ports|no active ports",
+    {"ofi-no-active-port", cable, "no active ports",
      "The RDMA device that the line names has no port in the state active, so that libfabric does not use it: a link "
      "that is down (cable, module, switch port), or InfiniBand without a subnet manager. Harmless if this device shall "
      "not be used: compare ibv_devinfo.",
@@ -278,10 +276,10 @@ constexpr LineMessage kRows[] = {
      "not share (splitShare=0, NCCL_COMM_SPLIT_SHARE_RESOURCES=0), or use the same network for both.",
      "env | grep NCCL_", "NCCL src/init.cc"},
     {"perftest-options", software,
-     "only supported with WRITE|--data_validation |Multiple QPs only available|Inline feature not available|Events "
-     "feature not available|is Available only|Available only on Latency|only available in BW|in BW tests only|works "
-     "only with Duration|Duration mode d|run_infinitely|tests with inline|Perftest doesn't support|Perftest "
-     "supports|must be a multiple of post list|must be a multiple of receive post|must be a multiple of CQ|aes_xts "
+     "only supported with WRITE|--data_validation |Inline feature not available|Events feature not available|is "
+     "Available only|Available only on Latency|only available in BW|in BW tests only|works only with Duration|Duration "
+     "mode d|run_infinitely|tests with inline|Perftest doesn't support|Perftest supports|must be a multiple of post "
+     "list|must be a multiple of receive post|must be a multiple of CQ|aes_xts "
      "|log_dci_streams|log_active_dci_streams|Packet Pacing only|Packet Pacing is only|pps rate limit units|Unknown "
      "rate limit|Invalid rate limit units|Invalid rate limit type|when using Packet Pacing|Invalid MTU - |Please "
      "choose mtu|Raw Ethernet tests|connection not possible in|connection only possible in|supported only on "
@@ -313,7 +311,7 @@ constexpr LineMessage kRows[] = {
      "key|data encryption key|data_encryption_key|isn't supported for Raw|Can't produce a report|You are not running "
      "the atomic|Failed to set source address|Parser function exited with Error|cannot be used without CUDA|CUDA "
      "DMA-BUF cannot be used|Invalid Command line|does not support RDMA_CM|Please choose from {|Unsupported connection "
-     "type|isn't supported for Raw Ethernet",
+     "type",
      "perftest (ib_write_bw and others) rejects its options: one needs another that is missing or comes later on the "
      "command line (--use_cuda=N before --use_cuda_dmabuf), does not fit this test or connection type, or this "
      "perftest was built without it (CUDA, ROCm). Compare with --help of the program.",
@@ -339,18 +337,17 @@ constexpr LineMessage kRows[] = {
      {},
      true},
     {"perftest-odp", host,
-     "isn't ODP capable|doesn't support implicit ODP|ODP * is not supported for|ODP * not supported for|ODP Atomics "
-     "are not supported|ODP is not available on|T10DIF signature offload is not supported|Packet Pacing isn't "
-     "supported|Couldn't allocate TD|Couldn't allocate PAD|Couldn't allocate DMAH|Failed to create DMAH|Couldn't "
-     "create null MR|No data direct support|Data Direct is not supported|Device doesn't support dm allocation|Device "
-     "memory is insufficient|Dev mem allocation failed|Requested DM size|Failed to allocate device memory of "
-     "size|Failed to export DM as dmabuf|isn't completion timestamp capable|Blueflame is not supported|The post send "
-     "properties are not supported|verb is not supported with this EFA device|SRD connection was not found|flow "
-     "steering is not supported|Unable to set up flow rules|Couldn't attach QP|Couldn't attach promiscuous "
-     "rule|Couldn't attach SNIFFER rule|Failed to create mkey|Failed to create dek|RX Depth=* must not "
-     "exceed|Incompatible OOO settings|RSS isn't supported|Failed to allocate DV slot|Couldn't allocate parent "
-     "domain|The device does not support On-Demand Paging|OOO unsupported by HCA|aes_xts not supported|SRD not "
-     "detected|XRC not detected|DC not supported",
+     "isn't ODP capable|doesn't support implicit ODP|ODP * not supported for|ODP Atomics are not supported|ODP is not "
+     "available on|T10DIF signature offload is not supported|Packet Pacing isn't supported|Couldn't allocate "
+     "TD|Couldn't allocate PAD|Couldn't allocate DMAH|Failed to create DMAH|Couldn't create null MR|No data direct "
+     "support|Data Direct is not supported|Device doesn't support dm allocation|Device memory is insufficient|Dev mem "
+     "allocation failed|Requested DM size|Failed to allocate device memory of size|Failed to export DM as dmabuf|isn't "
+     "completion timestamp capable|Blueflame is not supported|The post send properties are not supported|verb is not "
+     "supported with this EFA device|SRD connection was not found|flow steering is not supported|Unable to set up flow "
+     "rules|Couldn't attach QP|Couldn't attach promiscuous rule|Couldn't attach SNIFFER rule|Failed to create "
+     "mkey|Failed to create dek|RX Depth=* must not exceed|Incompatible OOO settings|RSS isn't supported|Failed to "
+     "allocate DV slot|Couldn't allocate parent domain|The device does not support On-Demand Paging|OOO unsupported by "
+     "HCA|SRD not detected|XRC not detected|DC not supported",
      "The device, its firmware or this rdma-core does not have the feature that the test asks for (on-demand paging, "
      "out of order, XRC, DC, SRD, AES-XTS): leave the option out.",
      "ibv_devinfo -v -d {rdma}", "perftest src"},
