@@ -1455,7 +1455,6 @@ void read_events(Codes& codes, std::string_view line) {
   if (const size_t at = line.find("Xid ("); at != std::string_view::npos)
     if (const size_t close = line.find("): ", at); close != std::string_view::npos)
       if (const auto number = leading_number(line.substr(close + 3)); number && *number < 1000) {
-        codes.xid = *number;
         std::string text = numbered("Xid", *number, name_of(kXids, *number));
         // The driver says of each error of NVLink 5 (144 to 150) whether it is fatal.
         if (line.find(" Nonfatal ", close) != std::string_view::npos) codes.is_fatal = false;

@@ -88,15 +88,15 @@ constexpr LineMessage kRows[] = {
         "^rdma-*.service|^lldpad.service",
         "",
         {"A service of the RDMA stack did not start or ended (openibd, rdma-load-modules, rdma-ndd, which sets the "
-         "node description, opensm, lldpad, ...). Usual "
-         "causes: a module that does not fit the kernel, a device that is missing, or a file of its configuration. ",
+         "node description, opensm, lldpad, ...). Usual causes: a module that does not fit the kernel, a device that "
+         "is missing, or a file of its configuration. ",
          {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
         "systemctl --failed; journalctl -p warning -b", "systemd"),
     complaining(
         "service-gpu-other", host,
         "systemd[*nvidia|^nvidia-*.service: |^dcgm-*.service: "
-        "|systemd[*dcgm|systemd[*nvlsm|systemd[*^imex|systemd[*amdgpu|systemd[*rocm|systemd[*"
-        "fabricmanager|systemd[*gdrcopy|systemd[*gdrdrv|systemd[*habana|systemd[*neuron",
+        "|systemd[*dcgm|systemd[*nvlsm|systemd[*^imex|systemd[*amdgpu|systemd[*rocm|systemd[*fabricmanager|systemd[*"
+        "gdrcopy|systemd[*gdrdrv|systemd[*habana|systemd[*neuron",
         "",
         {"A service of the GPUs did not start or ended (fabric manager, IMEX, persistence daemon, DCGM). Usual causes: "
          "a driver that is not loaded or of another release, or a GPU or NVSwitch that failed. ",
@@ -124,8 +124,7 @@ constexpr LineMessage kRows[] = {
     // ---- The libfabric plugin of NCCL.
     marked("ofi-nccl-topology-other", unknown, "NET/OFI",
            "topology|hwloc|real path|pciPath|device property|link speed|link width|PCI speed|PCI NIC|PCI tag|CPU "
-           "tag|bridge tag|NIC info|"
-           "product name",
+           "tag|bridge tag|NIC info|product name",
            "NCCL's libfabric plugin (aws-ofi-nccl) reads the NICs, GPUs and PCIe bridges of the host and writes the "
            "topology file of NCCL. Usual causes: a container that shows only a part of /sys, a device that is missing "
            "or not of this instance type, or a file that cannot be written.",
@@ -192,36 +191,31 @@ constexpr LineMessage kRows[] = {
            "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head; fabric-agentctl diagnose {port}",
            "NCCL src/transport/net_ib/p2p_resiliency.cc", Printer::library),
     // No Printer::library: the switches of the network take part in a step.
-    marked(
-        "nccl-collnet-other", unknown, kNccl, "coll_net.cc|sharp_plugin|SHARP",
-        "NCCL's CollNet: collectives that the network calculates (SHARP), or a plugin for it. Usual causes: no SHARP "
-        "(aggregation manager sharp_am, switches with it) in the fabric, no free resources for a SHARP job, or a "
-        "plugin that does not fit. NCCL_COLLNET_ENABLE=0 goes "
-        "on without it.",
-        "env | grep -E 'COLLNET|SHARP'; sharp_hello", "NCCL src/transport/coll_net.cc"),
-    marked(
-        "nccl-ib-other", unknown, kNccl,
-        "net_ib|ibvwrap|ibvsymbols|ibvcore|mlx5dvwrap|mlx5dvsymbols|ib_plugin.c|ibv_plugin|NET/IB|NET/RoCE|^ibv_",
-        "NCCL's RDMA transport: it opens the ports, registers memory, connects queue pairs and polls for "
-        "completions. Usual causes: a port that is down, a GID index or traffic class that does not fit, the memlock "
-        "limit, missing devices in the container, or a peer that ended. The errno or status decides.",
-        "fabric-agentctl check; fabric-agentctl topo; env | grep NCCL_IB",
-        "NCCL src/transport/net_ib, src/misc/ibvwrap.cc", Printer::library),
-    marked(
-        "nccl-nvls-other", host, kNccl, "^nvls.cc",
-        "NCCL's NVLink SHARP (NVLS): multicast between the GPUs of a node, or of an NVLink domain, through NVSwitch. "
-        "Usual causes: the fabric manager or IMEX is not ready or was restarted without a reset of the GPUs, a "
-        "driver or virtual machine without multicast, or GPU memory is used up. NCCL_NVLS_ENABLE=0 goes on without "
-        "it, as a test. The RDMA network is not at fault.",
-        "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", "NCCL src/transport/nvls.cc",
-        Printer::library),
-    marked(
-        "nccl-mnnvl-other", host, kNccl, "^mnnvl.cc",
-        "NCCL's NVLink between nodes (MNNVL): GPUs of several nodes in one NVLink domain share memory. Usual causes: "
-        "nvidia-imex does not run on every node or has another list of nodes, the fabric state of a GPU is not "
-        "'Completed', or no channel (/dev/nvidia-caps-imex-channels) is in the container. NCCL_MNNVL_ENABLE=0 goes "
-        "on without it, as a test.",
-        "systemctl status nvidia-imex; nvidia-smi -q | grep -A 3 Fabric", "NCCL src/mnnvl.cc", Printer::library),
+    marked("nccl-collnet-other", unknown, kNccl, "coll_net.cc|sharp_plugin|SHARP",
+           "NCCL's CollNet: collectives that the network calculates (SHARP), or a plugin for it. Usual causes: no "
+           "SHARP (aggregation manager sharp_am, switches with it) in the fabric, no free resources for a SHARP job, "
+           "or a plugin that does not fit. NCCL_COLLNET_ENABLE=0 goes on without it.",
+           "env | grep -E 'COLLNET|SHARP'; sharp_hello", "NCCL src/transport/coll_net.cc"),
+    marked("nccl-ib-other", unknown, kNccl,
+           "net_ib|ibvwrap|ibvsymbols|ibvcore|mlx5dvwrap|mlx5dvsymbols|ib_plugin.c|ibv_plugin|NET/IB|NET/RoCE|^ibv_",
+           "NCCL's RDMA transport: it opens the ports, registers memory, connects queue pairs and polls for "
+           "completions. Usual causes: a port that is down, a GID index or traffic class that does not fit, the "
+           "memlock limit, missing devices in the container, or a peer that ended. The errno or status decides.",
+           "fabric-agentctl check; fabric-agentctl topo; env | grep NCCL_IB",
+           "NCCL src/transport/net_ib, src/misc/ibvwrap.cc", Printer::library),
+    marked("nccl-nvls-other", host, kNccl, "^nvls.cc",
+           "NCCL's NVLink SHARP (NVLS): multicast between the GPUs of a node, or of an NVLink domain, through "
+           "NVSwitch. Usual causes: the fabric manager or IMEX is not ready or was restarted without a reset of the "
+           "GPUs, a driver or virtual machine without multicast, or GPU memory is used up. NCCL_NVLS_ENABLE=0 goes on "
+           "without it, as a test. The RDMA network is not at fault.",
+           "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", "NCCL src/transport/nvls.cc",
+           Printer::library),
+    marked("nccl-mnnvl-other", host, kNccl, "^mnnvl.cc",
+           "NCCL's NVLink between nodes (MNNVL): GPUs of several nodes in one NVLink domain share memory. Usual "
+           "causes: nvidia-imex does not run on every node or has another list of nodes, the fabric state of a GPU is "
+           "not 'Completed', or no channel (/dev/nvidia-caps-imex-channels) is in the container. NCCL_MNNVL_ENABLE=0 "
+           "goes on without it, as a test.",
+           "systemctl status nvidia-imex; nvidia-smi -q | grep -A 3 Fabric", "NCCL src/mnnvl.cc", Printer::library),
     marked(
         "nccl-shm-other", host, kNccl,
         "^shm.cc|shmutils.cc|ipcsocket.cc|ShmObject.h*shm_open|CliqueManager.cc*memory|os/linux.cc*hared memory|"
@@ -523,12 +517,11 @@ constexpr LineMessage kRows[] = {
            "libfabric's provider PSM3 (Ethernet RDMA) or PSM2 (Omni-Path). Usual causes: a NIC or port that is not "
            "active, the memlock limit, a wrong PSM3 variable, or a peer that ended.",
            "rdma link show; env | grep -E 'PSM|FI_'", "libfabric prov/psm3, prov/psm2", Printer::library),
-    marked(
-        "ofi-verbs-other", unknown, kOfi, ":verbs:",
-        "libfabric's provider for RDMA NICs (verbs), through librdmacm. Usual causes: an address that is not that of "
-        "an RDMA port, no route to the peer, the memlock limit, a peer that ended, or no device in the container. "
-        "The errno decides.",
-        "fi_info -p verbs; rdma link show; ulimit -l", "libfabric prov/verbs", Printer::library),
+    marked("ofi-verbs-other", unknown, kOfi, ":verbs:",
+           "libfabric's provider for RDMA NICs (verbs), through librdmacm. Usual causes: an address that is not that "
+           "of an RDMA port, no route to the peer, the memlock limit, a peer that ended, or no device in the "
+           "container. The errno decides.",
+           "fi_info -p verbs; rdma link show; ulimit -l", "libfabric prov/verbs", Printer::library),
     marked("ofi-rxm-other", unknown, kOfi, ":ofi_rxm:|:ofi_rxd:|:rxm:|:rxd:|:mrail:|:ofi_mrail:|:lnx:|:ofi_hook",
            "A layer of libfabric above a provider: RXM and RXD (reliable datagrams), MRAIL (several rails), LNX or a "
            "hook. Usual causes: an error of the provider below, in the line before this one, or a peer that ended.",
@@ -571,29 +564,28 @@ constexpr LineMessage kRows[] = {
         "(MPI_THREAD_MULTIPLE). UCC and HCOLL can be disabled (--mca coll ^ucc,hcoll).",
         "ompi_info | grep ucx; ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/pml/ucx",
         Printer::library),
-    complaining(
-        "ompi-uct-other", unknown, "btl_uct|^btl/uct|^btl:uct", "",
-        "Open MPI's transport on the lower layer of UCX (BTL uct), for one-sided operations. Usual causes: an "
-        "error of UCX, in its own line, a transport or memory domain that btl_uct_memory_domains excludes, or a "
-        "peer that ended. --mca btl ^uct goes on without it.",
-        "ompi_info --param btl uct; ucx_info -d | grep Transport", "Open MPI opal/mca/btl/uct", Printer::library),
+    complaining("ompi-uct-other", unknown, "btl_uct|^btl/uct|^btl:uct", "",
+                "Open MPI's transport on the lower layer of UCX (BTL uct), for one-sided operations. Usual causes: an "
+                "error of UCX, in its own line, a transport or memory domain that btl_uct_memory_domains excludes, or "
+                "a peer that ended. --mca btl ^uct goes on without it.",
+                "ompi_info --param btl uct; ucx_info -d | grep Transport", "Open MPI opal/mca/btl/uct",
+                Printer::library),
     complaining(
         "ompi-ofi-other", unknown, "mtl_ofi|btl_ofi|common_ofi|^mtl:ofi|mtl_psm", "",
         "Open MPI's use of libfabric (MTL or BTL ofi). Usual causes: a provider that was not found or that lacks an "
         "operation, no device in the container, or a peer that ended. libfabric's own lines (FI_LOG_LEVEL=warn) have "
         "the reason.",
         "fi_info -l; ls -l /dev/infiniband", "Open MPI ompi/mca/mtl/ofi", Printer::library),
-    complaining(
-        "ompi-tcp-other", unknown, "btl_tcp|oob_tcp|^btl:tcp|^oob:tcp|tcp_peer_|ptl_tcp|^ptl:tcp", "",
-        "Open MPI's TCP connections: data without RDMA (btl), or the control connections of its daemons (oob, ptl). "
-        "Usual causes: a firewall, an interface that the peers cannot reach (btl_tcp_if_include, "
-        "oob_tcp_if_include), or a process that ended.",
-        "ip -br addr; ping -c 3 {peer}", "Open MPI opal/mca/btl/tcp, PRRTE src/mca/oob",
-        Printer::ranks | Printer::library),
+    complaining("ompi-tcp-other", unknown, "btl_tcp|oob_tcp|^btl:tcp|^oob:tcp|tcp_peer_|ptl_tcp|^ptl:tcp", "",
+                "Open MPI's TCP connections: data without RDMA (btl), or the control connections of its daemons (oob, "
+                "ptl). Usual causes: a firewall, an interface that the peers cannot reach (btl_tcp_if_include, "
+                "oob_tcp_if_include), or a process that ended.",
+                "ip -br addr; ping -c 3 {peer}", "Open MPI opal/mca/btl/tcp, PRRTE src/mca/oob",
+                Printer::ranks | Printer::library),
     complaining(
         "ompi-shm-other", host, "btl_sm|btl_vader|shmem_mmap|shmem_posix|common_sm|coll_sm|^shmem:|osc_sm", "",
-        "Open MPI's shared memory between the processes of a host. Usual causes: /dev/shm or the session directory "
-        "in /tmp is full, or the containers of the processes do not share them. The network is not at fault.",
+        "Open MPI's shared memory between the processes of a host. Usual causes: /dev/shm or the session directory in "
+        "/tmp is full, or the containers of the processes do not share them. The network is not at fault.",
         "df -h /dev/shm /tmp", "Open MPI opal/mca/btl/sm", Printer::library),
     marked("ompi-runtime-other", unknown,
            "ORTE_ERROR_LOG|PRTE ERROR|PRTE_ERROR_LOG|PMIX ERROR|OPAL ERROR|PMIX_ERROR_LOG|ORTE ERROR|OMPI "
@@ -610,13 +602,12 @@ constexpr LineMessage kRows[] = {
         "srun to a node fails, a program or library that is missing there, or more processes than slots. RDMA is not "
         "used here.",
         "mpirun --display allocation,map hostname", "Open MPI PRRTE src/mca/plm, rmaps", Printer::library),
-    complaining(
-        "mpich-network-other", unknown,
-        "MPIDI_OFI|MPIDI_UCX|ofi_init.c|ofi_vni|ucx_init|netmod|ch4r_|MPIDI_CH4|MPIDI_NM", "",
-        "MPICH's (also Intel MPI's and Cray MPICH's) network layer on libfabric or UCX. Usual causes: a provider "
-        "that was not found (FI_PROVIDER, MPIR_CVAR_OFI_USE_PROVIDER), no device in the container, or a peer that "
-        "ended. The lines of libfabric or UCX have the reason.",
-        "fi_info -l; env | grep -E 'FI_|MPIR_CVAR|I_MPI'", "MPICH src/mpid/ch4/netmod", Printer::library),
+    complaining("mpich-network-other", unknown,
+                "MPIDI_OFI|MPIDI_UCX|ofi_init.c|ofi_vni|ucx_init|netmod|ch4r_|MPIDI_CH4|MPIDI_NM", "",
+                "MPICH's (also Intel MPI's and Cray MPICH's) network layer on libfabric or UCX. Usual causes: a "
+                "provider that was not found (FI_PROVIDER, MPIR_CVAR_OFI_USE_PROVIDER), no device in the container, or "
+                "a peer that ended. The lines of libfabric or UCX have the reason.",
+                "fi_info -l; env | grep -E 'FI_|MPIR_CVAR|I_MPI'", "MPICH src/mpid/ch4/netmod", Printer::library),
     complaining(
         "mpich-other", unknown,
         "MPIR_|MPID_|MPIDU_|MPIDI_|HYD_|HYDU_|^mpiexec|PMI_|PMIU_|^Fatal error in PMPI|^Fatal error in MPI", "",
@@ -643,9 +634,9 @@ constexpr LineMessage kRows[] = {
         "TCPStore|FileStore|HashStore|PrefixStore|[E*socket.cpp|[W*socket.cpp|[c10d]|c10d::|DistStore|torch*rendezvous|"
         "[rendezvous",
         "",
-        "PyTorch's store and rendezvous, by which the ranks find each other over TCP (MASTER_ADDR, MASTER_PORT). "
-        "Usual causes: rank 0 ended or does not listen yet, a firewall, or a name that resolves to another address. "
-        "A warning with an address family (errno 97), where IPv6 is off, is harmless. RDMA is not used here.",
+        "PyTorch's store and rendezvous, by which the ranks find each other over TCP (MASTER_ADDR, MASTER_PORT). Usual "
+        "causes: rank 0 ended or does not listen yet, a firewall, or a name that resolves to another address. A "
+        "warning with an address family (errno 97), where IPv6 is off, is harmless. RDMA is not used here.",
         "env | grep MASTER_; getent hosts $MASTER_ADDR; ss -ltnp",
         "PyTorch torch/csrc/distributed/c10d/TCPStore.cpp, socket.cpp", Printer::ranks),
     complaining(
@@ -729,8 +720,8 @@ constexpr LineMessage kRows[] = {
                 "(CCL_ATL_TRANSPORT), or CPUs for its workers that the process may not use (CCL_WORKER_AFFINITY).",
                 "fi_info; env | grep -E 'CCL_|FI_'", "oneCCL src", Printer::library),
     complaining("gasnet-other", unknown, "gasnetc_|GASNet|gasnet_", "",
-                "GASNet, the communication library of Legion, UPC++ and Chapel. Usual causes: shared memory "
-                "(/dev/shm of the container), the limit of locked memory, the conduit that was built, or its launcher.",
+                "GASNet, the communication library of Legion, UPC++ and Chapel. Usual causes: shared memory (/dev/shm "
+                "of the container), the limit of locked memory, the conduit that was built, or its launcher.",
                 "env | grep GASNET; df -h /dev/shm; ulimit -l", "GASNet *-conduit", Printer::library),
     complaining("rocshmem-other", unknown, "^rocshmem|^ROCSHMEM|rocSHMEM", "",
                 "rocSHMEM, which gives the kernels of AMD GPUs access to the memory of other GPUs. Usual causes: the "
@@ -772,10 +763,9 @@ constexpr LineMessage kRows[] = {
            "env | grep NIXL_; ss -ltnp", "NIXL src/core, src/utils/stream", Printer::ranks | Printer::library),
     marked("nixl-setup-other", host,
            "gpunetio_utils.cpp:|gpunetio_backend.cpp:*doca|gpunetio_backend.cpp:*DOCA|libfabric_topology.cpp:|"
-           "libfabric_common.cpp:|libfabric_rail_manager.cpp:*NUMA|libfabric_rail_manager.cpp:*EFA|"
-           "libfabric_rail_manager.cpp:*switch|libfabric_rail_manager.cpp:*egister|libfabric_rail.cpp:*llocat|"
-           "libfabric_rail.cpp:*fi_mr_|libfabric_rail_manager.cpp:*o network devices|"
-           "libfabric_rail_manager.cpp:*ails available|hw_info.cpp:",
+           "libfabric_common.cpp:|libfabric_rail_manager.cpp:*NUMA|libfabric_rail_manager.cpp:*EFA|libfabric_rail_"
+           "manager.cpp:*switch|libfabric_rail_manager.cpp:*egister|libfabric_rail.cpp:*llocat|libfabric_rail.cpp:*fi_"
+           "mr_|libfabric_rail_manager.cpp:*o network devices|libfabric_rail_manager.cpp:*ails available|hw_info.cpp:",
            "",
            "NIXL reports a problem with the NICs or GPUs of this host. Usual causes: no RDMA or EFA device in the "
            "container, a container or virtual machine that hides the topology, missing DOCA libraries or drivers, or "
@@ -1026,9 +1016,8 @@ constexpr LineMessage kRows[] = {
     marked("mlx5-firmware-reset-other", host, kMlx5,
            "fw_reset|sync_reset|mlx5_sync_pci_reset|live_patch|_pci_link_toggle|check_hotplug|mlx5_check_dev_ids|is_"
            "reset_now|reset_complete_reload",
-           {"The reset or live update of the NIC's firmware. Usual causes: another "
-            "host or function of the NIC does not agree, a PCIe switch or hotplug slot between, or a driver that is "
-            "bound to no function. ",
+           {"The reset or live update of the NIC's firmware. Usual causes: another host or function of the NIC does "
+            "not agree, a PCIe switch or hotplug slot between, or a driver that is bound to no function. ",
             {Work::in_machine, "A cold reboot activates the firmware in any case."}},
            "devlink dev info pci/{pci}; journalctl -k -g {pci}",
            "Linux drivers/net/ethernet/mellanox/mlx5/core/fw_reset.c", Printer::nic_driver),
@@ -1132,15 +1121,14 @@ constexpr LineMessage kRows[] = {
         "former setting stays.",
         "ethtool {netdev}; dcb ets show dev {netdev}; fabric-agentctl check --only pfc",
         "Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c, en_ethtool.c", Printer::nic_driver),
-    complaining(
-        "mlx5-interface-other", host, "^mlx5_core ",
-        "^ens|^eth|^enp|^eno|^rdma|^roce|^ib|^gpu|^p0|^p1|^pf|np0|np1|NETDEV|queue|rule|offload|PTP|VLAN|MTU|"
-        "filter",
-        "The network interface of an NVIDIA NIC, or a setting of it (queues, offloads, filters, PTP). Usual causes: a "
-        "value or a combination that the NIC does not support, a queue that hangs and is recovered, or resources "
-        "that are used up.",
-        "ethtool -i {netdev}; devlink health show pci/{pci}; journalctl -k -g {pci}",
-        "Linux drivers/net/ethernet/mellanox/mlx5/core/en_main.c", Printer::nic_driver),
+    complaining("mlx5-interface-other", host, "^mlx5_core ",
+                "^ens|^eth|^enp|^eno|^rdma|^roce|^ib|^gpu|^p0|^p1|^pf|np0|np1|NETDEV|queue|rule|offload|PTP|VLAN|MTU|"
+                "filter",
+                "The network interface of an NVIDIA NIC, or a setting of it (queues, offloads, filters, PTP). Usual "
+                "causes: a value or a combination that the NIC does not support, a queue that hangs and is recovered, "
+                "or resources that are used up.",
+                "ethtool -i {netdev}; devlink health show pci/{pci}; journalctl -k -g {pci}",
+                "Linux drivers/net/ethernet/mellanox/mlx5/core/en_main.c", Printer::nic_driver),
     complaining(
         "mlx5-lag-other", host, "^mlx5_core", "LAG|^lag|_lag|^bond",
         "The bond of the ports of an NVIDIA NIC, for RDMA (RoCE LAG). Usual causes: ports in different modes (eswitch, "
@@ -1179,8 +1167,8 @@ constexpr LineMessage kRows[] = {
            "Linux drivers/infiniband/hw/mlx5/qp.c, cq.c, srq.c", Printer::nic_driver),
     marked(
         "mlx5-rdma-gsi-other", host, kMlx5Ib, "gsi|mad|modify_to_rt|setup_qp|outstanding_wr|smi",
-        "The management queue pairs (QP 0 and 1) of the RDMA driver, which carry connection requests. Usual causes: "
-        "a firmware command that failed, or a port that was removed. Without QP 1 rdma_cm does not work on the port.",
+        "The management queue pairs (QP 0 and 1) of the RDMA driver, which carry connection requests. Usual causes: a "
+        "firmware command that failed, or a port that was removed. Without QP 1 rdma_cm does not work on the port.",
         "journalctl -k -g {rdma}; rdma link show", "Linux drivers/infiniband/hw/mlx5/gsi.c, mad.c",
         Printer::nic_driver),
     marked(
@@ -1223,8 +1211,7 @@ constexpr LineMessage kRows[] = {
     failing(
         "bnxt-setting-other", host, kBnxt,
         "raffic class|TC mapping|TC count|TC bandwidth|^tc *bandwidth|^tc *tsa|^tc "
-        "*bw|^ETS|^ets|^PFC|^pfc|^DCB|^dcb|^DSCP|^app |ax supported|pause|MTU|^mtu|"
-        "channels|EEE|WoL|wol",
+        "*bw|^ETS|^ets|^PFC|^pfc|^DCB|^dcb|^DSCP|^app |ax supported|pause|MTU|^mtu|channels|EEE|WoL|wol",
         "A setting of a Broadcom NIC that a program on this host asked for (lldpad or dcb: traffic classes, ETS, PFC; "
         "ethtool; ip) and that the NIC does not have, or not so many of: it is not applied, and the former one stays. "
         "Find the program that asks for it, and give it values that the NIC has.",
@@ -1313,13 +1300,12 @@ constexpr LineMessage kRows[] = {
         "that is in a reset.",
         "ip link show {netdev}; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/intel/ice/ice_virtchnl.c, ice_sriov.c", Printer::nic_driver),
-    failing(
-        "ice-dcb-other", host, kIce, "DCB|dcb|LLDP|lldp|PFC|pfc|ETS|DSCP|QoS|MIB",
-        "DCB of an Intel NIC: PFC, ETS and DSCP, set by the host or by the LLDP agent in the firmware. Usual causes: "
-        "the firmware's LLDP agent and the host exclude each other, or a configuration that the NIC does not "
-        "support. RoCE drops packets if PFC is not set.",
-        "ethtool --show-priv-flags {netdev}; dcb pfc show dev {netdev}; fabric-agentctl check --only pfc",
-        "Linux drivers/net/ethernet/intel/ice/ice_dcb_lib.c", Printer::nic_driver),
+    failing("ice-dcb-other", host, kIce, "DCB|dcb|LLDP|lldp|PFC|pfc|ETS|DSCP|QoS|MIB",
+            "DCB of an Intel NIC: PFC, ETS and DSCP, set by the host or by the LLDP agent in the firmware. Usual "
+            "causes: the firmware's LLDP agent and the host exclude each other, or a configuration that the NIC does "
+            "not support. RoCE drops packets if PFC is not set.",
+            "ethtool --show-priv-flags {netdev}; dcb pfc show dev {netdev}; fabric-agentctl check --only pfc",
+            "Linux drivers/net/ethernet/intel/ice/ice_dcb_lib.c", Printer::nic_driver),
     failing("ice-clock-other", host, kIce, "PTP|ptp|timestamp|Timestamp|DPLL|dpll|1PPS|GNSS|clock|PHC|TSPLL|CGU|TCXO",
             "The clock of an Intel NIC (PTP, DPLL, GNSS). Usual causes: a firmware or model without the feature, or a "
             "source of the clock that is missing. RDMA does not depend on it.",
@@ -1520,8 +1506,8 @@ constexpr LineMessage kRows[] = {
         "infiniband*SM AH|^cm_destroy_id|^infiniband*: ib_post_send|^infiniband*dr_slid|^infiniband*Agents",
         "",
         "The kernel's connection manager or management packets (MAD). Usual causes: a device that is being removed, a "
-        "QP 1 that could not be made (the driver's line before has the reason), or a peer or subnet manager that "
-        "does not answer.",
+        "QP 1 that could not be made (the driver's line before has the reason), or a peer or subnet manager that does "
+        "not answer.",
         "rdma link show; journalctl -k -p warning -g 'infiniband|rdma'", "Linux drivers/infiniband/core/cma.c, mad.c",
         Printer::library),
     failing(
@@ -1530,14 +1516,13 @@ constexpr LineMessage kRows[] = {
         "the multicast group (partition, rate, MTU), a queue that is full, or an address of a peer that is unknown. "
         "RDMA without IP does not depend on it.",
         "sminfo; ip -d link show {netdev}; journalctl -k -g ipoib", "Linux drivers/infiniband/ulp/ipoib"),
-    failing(
-        "nvme-rdma-other", unknown, "^nvme nvme|^nvme_rdma|^nvmet|^nvme-rdma",
-        "RDMA|rdma|queue|onnect|CM |cm |QP|CQ|MR |nvmet|error recovery|keep_alive|keep-alive|REG_MR",
-        "NVMe over fabrics (nvme_rdma at the host, nvmet_rdma at the target), or a local NVMe drive. Usual causes: a "
-        "target that does not answer or refuses the connection, a network path that is lost, resources of the NIC, "
-        "or the drive itself.",
-        "nvme list-subsys; journalctl -k -g nvme; rdma link show",
-        "Linux drivers/nvme/host/rdma.c, drivers/nvme/target/rdma.c", Printer::storage),
+    failing("nvme-rdma-other", unknown, "^nvme nvme|^nvme_rdma|^nvmet|^nvme-rdma",
+            "RDMA|rdma|queue|onnect|CM |cm |QP|CQ|MR |nvmet|error recovery|keep_alive|keep-alive|REG_MR",
+            "NVMe over fabrics (nvme_rdma at the host, nvmet_rdma at the target), or a local NVMe drive. Usual causes: "
+            "a target that does not answer or refuses the connection, a network path that is lost, resources of the "
+            "NIC, or the drive itself.",
+            "nvme list-subsys; journalctl -k -g nvme; rdma link show",
+            "Linux drivers/nvme/host/rdma.c, drivers/nvme/target/rdma.c", Printer::storage),
     failing(
         "nfs-rdma-other", unknown, "^rpcrdma|^svcrdma|^xprtrdma|^svc_rdma|RPC:*rdma", "",
         "NFS over RDMA (client: rpcrdma, server: svcrdma). Usual causes: a server that does not answer or listen on "
@@ -1998,9 +1983,9 @@ constexpr LineMessage kRows[] = {
         "^ibwarn|^iberror|^ibdiag|^iblinkinfo|^ibqueryerrors|^perfquery|^smpquery|^saquery|^ibping|^ibnetdiscover|^"
         "ibstat|^ibtracert|^mlxlink|^mlxconfig|^mlxfwmanager|^flint|^mst:|^mft|^-E- |^mlxreg",
         "",
-        "A diagnostic program of InfiniBand or of the NIC's firmware (infiniband-diags, ibdiagnet, MFT). Usual "
-        "causes: a device of management packets that is not accessible (ib_umad, root), an Ethernet port, a node "
-        "that does not answer, or a firmware that does not know the request.",
+        "A diagnostic program of InfiniBand or of the NIC's firmware (infiniband-diags, ibdiagnet, MFT). Usual causes: "
+        "a device of management packets that is not accessible (ib_umad, root), an Ethernet port, a node that does not "
+        "answer, or a firmware that does not know the request.",
         "ls -l /dev/infiniband; rdma link show; devlink dev info pci/{pci}", "rdma-core infiniband-diags, MFT",
         Printer::fabric),
     complaining(
@@ -2037,23 +2022,23 @@ constexpr LineMessage kRows[] = {
         "limits of the NIC. The errno decides.",
         "ls -l /dev/infiniband; ibv_devinfo -l; ulimit -l", "rdma-core libibverbs", Printer::library),
 
-    failing("rdma-program-other", unknown,
-            "^QP |^QP.|^QPs|^qp |^CQ |^CQ.|^SRQ|^MR |^MR.|^PD |^GID "
-            "|^GIDs|^GID:|^RDMA|RoCE|InfiniBand|^HCA|^UMAD|^XRC|^AH |"
-            "queue pair|completion queue|memory region|protection domain|^recv CQ|^rdma|^perftest|ib_write_bw|"
-            "ib_read_bw|ib_send_bw|ib_write_lat|ib_send_lat|ib_read_lat|infiniband",
-            "",
-            "A program on RDMA (perftest, a storage client, an inference engine) reports a failed operation. Usual "
-            "causes: a device that is not in the container, a GID, MTU or address that does not fit, a limit "
-            "(memlock, queue pairs, sizes), or a peer that does not answer. The errno, and the lines around, decide.",
-            "ibv_devinfo -l; rdma link show; ulimit -l", "libibverbs(3), perftest src", Printer::library),
+    failing(
+        "rdma-program-other", unknown,
+        "^QP |^QP.|^QPs|^qp |^CQ |^CQ.|^SRQ|^MR |^MR.|^PD |^GID |^GIDs|^GID:|^RDMA|RoCE|InfiniBand|^HCA|^UMAD|^XRC|^AH "
+        "|queue pair|completion queue|memory region|protection domain|^recv "
+        "CQ|^rdma|^perftest|ib_write_bw|ib_read_bw|ib_send_bw|ib_write_lat|ib_send_lat|ib_read_lat|infiniband",
+        "",
+        "A program on RDMA (perftest, a storage client, an inference engine) reports a failed operation. Usual "
+        "causes: a device that is not in the container, a GID, MTU or address that does not fit, a limit "
+        "(memlock, queue pairs, sizes), or a peer that does not answer. The errno, and the lines around, decide.",
+        "ibv_devinfo -l; rdma link show; ulimit -l", "libibverbs(3), perftest src", Printer::library),
 
     // ---- Services of the node.
     marked("slurm-other", unknown,
-           "slurmd: error:|slurmctld: error:|slurmstepd: error:|slurmdbd: error:|srun: error:|sbatch: error:|"
-           "salloc: error:|scontrol: error:|sinfo: error:|slurmd: fatal:|slurmctld: fatal:|slurmstepd: fatal:|"
-           "slurmd[*error:|slurmctld[*error:|slurmstepd[*error:|slurmd[*fatal:|slurmctld[*fatal:|sacctmgr: error:|"
-           "squeue: error:|pam_slurm*error|[*-*-*T*:*:*.*] error: |[*-*-*T*:*:*.*] fatal: ",
+           "slurmd: error:|slurmctld: error:|slurmstepd: error:|slurmdbd: error:|srun: error:|sbatch: error:|salloc: "
+           "error:|scontrol: error:|sinfo: error:|slurmd: fatal:|slurmctld: fatal:|slurmstepd: "
+           "fatal:|slurmd[*error:|slurmctld[*error:|slurmstepd[*error:|slurmd[*fatal:|slurmctld[*fatal:|sacctmgr: "
+           "error:|squeue: error:|pam_slurm*error|[*-*-*T*:*:*.*] error: |[*-*-*T*:*:*.*] fatal: ",
            "",
            "Slurm: the controller (slurmctld), a node's daemon (slurmd), a job step (slurmstepd) or a client (srun). "
            "Usual causes: daemons that do not reach each other, a file of the configuration that differs between the "
@@ -2070,8 +2055,8 @@ constexpr LineMessage kRows[] = {
     complaining(
         "k8s-device-plugin-other", host,
         "device-plugin|evice plugin|ailed to start plugin|config vfs "
-        "for|device_plugin|rdma-shared-dp|k8s-rdma|deviceplugin|nvidia-device|amdgpu-dp|dra-driver|gpu-"
-        "operator|network-operator|gpu-feature|nfd-worker|node-feature",
+        "for|device_plugin|rdma-shared-dp|k8s-rdma|deviceplugin|nvidia-device|amdgpu-dp|dra-driver|gpu-operator|"
+        "network-operator|gpu-feature|nfd-worker|node-feature",
         "",
         "A device plugin or operator of Kubernetes, which gives GPUs or RDMA devices to pods. Usual causes: a selector "
         "of its configuration that matches no device, a driver that is not loaded, or a kubelet that was restarted "
@@ -2138,8 +2123,7 @@ constexpr LineMessage kRows[] = {
     complaining(
         "cumulus-other", network,
         "^switchd[|^switchd:|^switchd.service|^ports.conf|^portwd|^nvued|^clagd|^ptmd|hal_mlx|hal_bcm|^smond|^ledmgrd|^"
-        "sx_|SXD|sx_sdk|^hw-"
-        "management|^sdk_",
+        "sx_|SXD|sx_sdk|^hw-management|^sdk_",
         "",
         "A service of Cumulus Linux or NVIDIA's switches (switchd, clagd, nvued, the SDK of the chip). Usual causes: a "
         "configuration that the chip rejects, a table that is used up, a module, or a peer switch of the MLAG that "
@@ -2161,10 +2145,9 @@ constexpr LineMessage kRows[] = {
     {.id = "driver-error",
      .cause = host,
      .patterns = "",
-     .meaning =
-         "The driver of a NIC or RDMA device reports a failed operation of its own. No rule knows this message "
-         "more closely: its codes are all that is known. Look at the versions of driver and firmware, and at the "
-         "first such line in the kernel log.",
+     .meaning = "The driver of a NIC or RDMA device reports a failed operation of its own. No rule knows this message "
+                "more closely: its codes are all that is known. Look at the versions of driver and firmware, and at "
+                "the first such line in the kernel log.",
      .next = kKernelLog,
      .source = "Linux drivers/net/ethernet, drivers/infiniband",
      .call = Call::of_driver},

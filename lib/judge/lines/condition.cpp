@@ -60,8 +60,7 @@ constexpr Condition kConditions[] = {
      "cpu affinity|setaffinity|local cpu set|^cpu mask|bind*to core|bind*to cpu|pin*thread to|set_mempolicy|memory "
      "policy",
      {"The message says that the program could not place its threads or its memory on the CPUs or the NUMA node that "
-      "it "
-      "wanted: the container or the job has other CPUs (cpuset), or may not choose (CAP_SYS_NICE). It goes on. "
+      "it wanted: the container or the job has other CPUs (cpuset), or may not choose (CAP_SYS_NICE). It goes on. "
       "Harmless for the function; no action if the speed is right."},
      false,
      {.words = "cgroup|fatal|abort|kubelet|runc|isolat"}},
@@ -118,8 +117,7 @@ constexpr Condition kConditions[] = {
      host,
      "bug: kernel null|bug: unable to handle|general protection fault*[#|^oops: *[#|kernel bug at ",
      {"The message says that the kernel itself, or one of its modules, failed: the function after RIP, and the module "
-      "in "
-      "brackets, are the place. The network and other hosts take no part. ",
+      "in brackets, are the place. The network and other hosts take no part. ",
       {Work::ends_jobs, "Reboot the node; "},
       "update the kernel or the driver, and report the whole trace if it comes again."},
      true},
@@ -146,12 +144,10 @@ constexpr Condition kConditions[] = {
 
     {"says-hardware",
      host,
-     "uncorrectable|uncorrected|^ecc error|hardware error|hardware issue|hardware failure|hardware problem|"
-     "parity error|nvlink error|over nvlink|nvlink*is down|nvlink*currently "
-     "down|nvlink*inactive|cper_severity_fatal|machine check "
-     "exception|machine check event|machine check error|"
-     "fallen off|row remap|^ras error|catastrophic|"
-     "lane error|needs to be replaced|bad block|^cmci storm|link has been reset|doca_error_device_fatal_error",
+     "uncorrectable|uncorrected|^ecc error|hardware error|hardware issue|hardware failure|hardware problem|parity "
+     "error|nvlink error|over nvlink|nvlink*is down|nvlink*currently down|nvlink*inactive|cper_severity_fatal|machine "
+     "check exception|machine check event|machine check error|fallen off|row remap|^ras error|catastrophic|lane "
+     "error|needs to be replaced|bad block|^cmci storm|link has been reset|doca_error_device_fatal_error",
      {"The message says that a part of this host reports an error of its hardware: a GPU, its memory or NVLink, a NIC, "
       "a memory module or PCIe. The kernel log names the part (Xid, AER, EDAC). ",
       {Work::ends_jobs, "Reset the GPU or NIC, or reboot; "},
@@ -162,9 +158,8 @@ constexpr Condition kConditions[] = {
     // The event log of a BMC has forms of its own: "| Processor #0xc9 | IERR | Asserted".
     {"says-sensor",
      host,
-     "#0x*^asserted$|sel entry|^assertion event|^sel: |dimm*high "
-     "temp|voltage*inadequate|pci perr|fatal bus error|server recovery timer|critical "
-     "interrupt|voltage*non_recoverable|^ierr$",
+     "#0x*^asserted$|sel entry|^assertion event|^sel: |dimm*high temp|voltage*inadequate|pci perr|fatal bus "
+     "error|server recovery timer|critical interrupt|voltage*non_recoverable|^ierr$",
      {"The message is an event of a sensor of the server, of its management controller (BMC): voltage, temperature, "
       "power, fan, memory or processor. The line names the part. Read the events around it (ipmitool sel elist); ",
       {Work::in_machine, "replace the part if it comes again."}},
@@ -254,11 +249,10 @@ constexpr Condition kConditions[] = {
 
     {"says-link-down",
      cable,
-     "link is down|link down|^linkdown|link change*is down|link * changed state * times|link is not up|"
-     "changed state to down|operation status down|^port is down|port down|no "
-     "carrier|lost carrier|carrier lost|link failure|link lost|link went down|link not ready|link is not ready|port "
-     "state is down|port is not active|port not active|link flap|link_flap|^flapping|no link detected|no link on|no "
-     "link,",
+     "link is down|link down|^linkdown|link change*is down|link * changed state * times|link is not up|changed state "
+     "to down|operation status down|^port is down|port down|no carrier|lost carrier|carrier lost|link failure|link "
+     "lost|link went down|link not ready|link is not ready|port state is down|port is not active|port not active|link "
+     "flap|link_flap|^flapping|no link detected|no link on|no link,",
      {"The message says that a link is down: cable, module, or the port at the other end, which may be switched off or "
       "restart. ",
       {Work::at_link, "Check the cable and the module of this port, "},
@@ -341,8 +335,8 @@ constexpr Condition kConditions[] = {
 
     {"says-peer-differs",
      peer,
-     "remote*incompatible|remote*different|different number of*remote|remote*does not match|"
-     "remote*do not match|peer*incompatible|mismatch*with peer|mismatch*with remote|peer*different",
+     "remote*incompatible|remote*different|different number of*remote|remote*does not match|remote*do not "
+     "match|peer*incompatible|mismatch*with peer|mismatch*with remote|peer*different",
      {"The message says that the other end has something else than this host: another link type, number of ports, "
       "version or setting. Compare the two hosts; one of them may have lost a port."}},
 
@@ -357,9 +351,7 @@ constexpr Condition kConditions[] = {
     {"says-firmware-file",
      host,
      "find fw file|missing firmware|find firmware file|fw file*not found|firmware file*not found|direct firmware "
-     "load|load firmware "
-     "image|firmware image not found|no firmware image|request_firmware|^request "
-     "firmware|firmware "
+     "load|load firmware image|firmware image not found|no firmware image|request_firmware|^request firmware|firmware "
      "file failed|firmware: failed to load|failed to load firmware|could not load firmware|cannot load firmware|unable "
      "to load firmware|firmware load failed",
      {"The message says that the driver did not find, or could not load, the file of the firmware of its device: the "
@@ -392,8 +384,8 @@ constexpr Condition kConditions[] = {
 
     {"says-variable",
      software,
-     "verify nccl_|verify ucx_|check nccl_|check the value of|check your|verify that*is set|verify your|"
-     "is not set correctly|wrong value|variable is not|variable not",
+     "verify nccl_|verify ucx_|check nccl_|check the value of|check your|verify that*is set|verify your|is not set "
+     "correctly|wrong value|variable is not|variable not",
      {"The message says that a variable of the environment or an option is wrong for this host. Correct the one that "
       "the line names; compare it with the devices and netdevs of this host."}},
 
@@ -458,11 +450,11 @@ constexpr Condition kConditions[] = {
 
     {"says-slower-link",
      host,
-     "speed*expecting|speed*but expected|speed*instead of|width*expecting|width*but expected|width*instead of|"
-     "^speed*lower than expected|^speed*below the expected|^speed*below expected|^width*lower than expected|"
-     "^width*below the expected|^width*below expected|^link*lower than expected|^link*below the expected|"
-     "^link*below expected|^lanes*than expected|gt/s*lower than expected|gt/s*below the expected|gt/s*below expected|"
-     "non-uniform nic",
+     "speed*expecting|speed*but expected|speed*instead of|width*expecting|width*but expected|width*instead "
+     "of|^speed*lower than expected|^speed*below the expected|^speed*below expected|^width*lower than "
+     "expected|^width*below the expected|^width*below expected|^link*lower than expected|^link*below the "
+     "expected|^link*below expected|^lanes*than expected|gt/s*lower than expected|gt/s*below the expected|gt/s*below "
+     "expected|non-uniform nic",
      {"The message says that a part runs at a lower speed or width than the others, or than it was built for: mostly "
       "the PCIe link of the NIC or GPU (slot, riser, a retrained link), else the speed of the port. Compare it with "
       "the same part of another host: fabric-agentctl check --only pcie; lspci -vv shows LnkSta. ",
@@ -508,9 +500,8 @@ constexpr Condition kConditions[] = {
     {"says-threads",
      host,
      "fail*create*thread|unable*create*thread|could not create*thread|cannot create*thread|can't "
-     "create*thread|couldn't "
-     "create*thread|creating*thread*fail|create*thread*fail|fail*start*thread|start new thread|cannot start*thread|"
-     "fail*spawn*thread|thread creation failed|pthread_create",
+     "create*thread|couldn't create*thread|creating*thread*fail|create*thread*fail|fail*start*thread|start new "
+     "thread|cannot start*thread|fail*spawn*thread|thread creation failed|pthread_create",
      {"The message says that the process could not start another thread: a limit of processes and threads is reached "
       "(ulimit -u, pids.max of the cgroup of the container or job, kernel.threads-max), or memory is used up. Raise "
       "the limit, or find the process that has the threads."},
@@ -528,15 +519,13 @@ constexpr Condition kConditions[] = {
     {"says-used-up",
      host,
      "out of memory|cannot allocate|can't allocate|could not allocate|failed to allocate|failed to alloc |couldn't "
-     "alloc|unable to alloc |cannot alloc |open more|maximum is|unable to allocate|"
-     "allocation failed|allocation failure|alloc failed|no memory|enomem|too many open files|no space left|"
-     "quota exceeded|over quota|resources exhausted|resource exhausted|out of resources|insufficient resources|"
-     "not enough|insufficient memory|insufficient space|insufficient buffer|insufficient credit|limit reached|limit "
-     "exceeded|exceeds the limit|exceeds limit|no more memory|no more space|no more resources|no more entries|no more "
-     "room|no free|ring is full|"
-     "out of * space|out of * memory|out of * entries|limit * is too small|shared "
-     "memory "
-     "limit|resource pressure|memory pressure|oom-kill|oom kill|max_map_count|doca_error_no_memory|doca_error_full",
+     "alloc|unable to alloc |cannot alloc |open more|maximum is|unable to allocate|allocation failed|allocation "
+     "failure|alloc failed|no memory|enomem|too many open files|no space left|quota exceeded|over quota|resources "
+     "exhausted|resource exhausted|out of resources|insufficient resources|not enough|insufficient memory|insufficient "
+     "space|insufficient buffer|insufficient credit|limit reached|limit exceeded|exceeds the limit|exceeds limit|no "
+     "more memory|no more space|no more resources|no more entries|no more room|no free|ring is full|out of * space|out "
+     "of * memory|out of * entries|limit * is too small|shared memory limit|resource pressure|memory "
+     "pressure|oom-kill|oom kill|max_map_count|doca_error_no_memory|doca_error_full",
      {"The message says that a resource of this host is used up or limited: memory, locked memory (ulimit -l), open "
       "files, queue pairs or memory keys of the NIC, disk, or /dev/shm of the container (--shm-size, --ipc=host). "
       "Raise the limit or find the process that uses it."},
@@ -549,9 +538,8 @@ constexpr Condition kConditions[] = {
      software,
      "array full|buffer full|queue full",
      {"The message says that a queue or buffer of a program is full: more arrives than it takes out. The program or "
-      "its "
-      "host is too slow or stopped (its CPUs, its other threads), or the queue is too short for the sender. No device "
-      "reports a fault."}},
+      "its host is too slow or stopped (its CPUs, its other threads), or the queue is too short for the sender. No "
+      "device reports a fault."}},
 
     // An errno of a device, not of a lack of memory.
     {"says-not-made",
@@ -580,8 +568,7 @@ constexpr Condition kConditions[] = {
     {"says-killed",
      software,
      "sigkill|sigbus|sigsegv|sigabrt|signal 9|signal 7|signal 11|signal 6|segmentation fault|core dumped|bus error "
-     "(core|error: bus error|(bus error)|bus error:|"
-     "was killed|return code = -|exit code -|exitcode: -|exit code: -",
+     "(core|error: bus error|(bus error)|bus error:|was killed|return code = -|exit code -|exitcode: -|exit code: -",
      {"The message says that a process ended by a signal: 7 (bus error) if /dev/shm of the container is full, 9 if "
       "memory is used up or the launcher ended it, 11 and 6 by a fault of the program. The kernel log, and the first "
       "error of this process, say which."},
@@ -605,10 +592,10 @@ constexpr Condition kConditions[] = {
 
     {"says-rejected",
      peer,
-     "connection refused|connection was refused|connections refused|refused by|refused the connection|"
-     "refused the request|refused the login|refused connection|request refused|access refused|connection*rejected|"
-     "connection reject|request*rejected|rejected by|rejected*request by|rejected request|rejected the request|"
-     "rejected connect|rejected the connection|rejected:|login rejected",
+     "connection refused|connection was refused|connections refused|refused by|refused the connection|refused the "
+     "request|refused the login|refused connection|request refused|access refused|connection*rejected|connection "
+     "reject|request*rejected|rejected by|rejected*request by|rejected request|rejected the request|rejected "
+     "connect|rejected the connection|rejected:|login rejected",
      {"The message says that the other end refused the request: nothing listens there, its program is not ready, or it "
       "does not accept these parameters. Look at its log and at the address and port."},
      false,
@@ -627,13 +614,12 @@ constexpr Condition kConditions[] = {
 
     {"says-path-permission",
      host,
-     "cgroup*permission denied|cgroup*not permitted|cgroup*read-only|mount*permission denied|mount*not permitted|"
-     "permission denied*mount|/home/*permission denied|/tmp*permission denied|/var/*permission "
-     "denied|/sys/fs*permission "
-     "denied",
+     "cgroup*permission denied|cgroup*not permitted|cgroup*read-only|mount*permission denied|mount*not "
+     "permitted|permission denied*mount|/home/*permission denied|/tmp*permission denied|/var/*permission "
+     "denied|/sys/fs*permission denied",
      {"The message says that the process may not use this path: mode and owner of the file or of a folder above it; on "
-      "a network file system, root of another host has no rights (root_squash); below /sys/fs/cgroup, a container "
-      "or a job that is started without root may not change the cgroup of the job. It reports no fault of a device."}},
+      "a network file system, root of another host has no rights (root_squash); below /sys/fs/cgroup, a container or a "
+      "job that is started without root may not change the cgroup of the job. It reports no fault of a device."}},
 
     {"says-permission",
      host,
@@ -690,12 +676,11 @@ constexpr Condition kConditions[] = {
     // A driver that requires something of a device or a kernel is another case.
     {"says-asked-unsupported",
      software,
-     "application*requested*not support|application*used*not support|application*asked*not support|user "
-     "requested*not support|requested*but*does not support|requested*but*not supported|requested*but*doesn't "
-     "support|required, but*^plugin*not support|required, but*^provider*not support|required, but*^library*not "
-     "support|communicator does not support|^fi_* is not supported|flag*not supported|unsupported "
-     "flag|unsupported*flags|"
-     "unsupported attribute|in init attr",
+     "application*requested*not support|application*used*not support|application*asked*not support|user requested*not "
+     "support|requested*but*does not support|requested*but*not supported|requested*but*doesn't support|required, "
+     "but*^plugin*not support|required, but*^provider*not support|required, but*^library*not support|communicator does "
+     "not support|^fi_* is not supported|flag*not supported|unsupported flag|unsupported*flags|unsupported "
+     "attribute|in init attr",
      {"The message says that the program, or a variable of its environment, asks for something that this device, "
       "plugin or library does not offer. Remove the request, or use a device, plugin or release that has it; the "
       "device itself reports no fault."}},
@@ -712,8 +697,7 @@ constexpr Condition kConditions[] = {
     {"says-not-reset",
      host,
      "fail*fw reset|failed to reset|reset failed|unable to reset|could not reset|cannot reset|cannot be reset|reset "
-     "was "
-     "unsuccessful|reset*not successful",
+     "was unsuccessful|reset*not successful",
      {"The message says that a device or its firmware could not be reset: it stays as it was, mostly unusable. The "
       "lines before this one have the reason for the reset. ",
       {Work::ends_jobs, "Reload its driver; "},
@@ -776,9 +760,9 @@ constexpr Condition kConditions[] = {
       "and GPUs compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."},
      false,
      // A queue, endpoint or counter that cannot be opened is made, not found.
-     {.words = "invalidarg|invalid arg|already exist|open*^cq|open*completion queue|open*^eq |open*event "
-               "queue|open*^ep |open*^endpoint|"
-               "open*^domain|open*^counter|open*^cntr|open*^av |open*^srx|open*address vector"},
+     {.words =
+          "invalidarg|invalid arg|already exist|open*^cq|open*completion queue|open*^eq |open*event queue|open*^ep "
+          "|open*^endpoint|open*^domain|open*^counter|open*^cntr|open*^av |open*^srx|open*address vector"},
      Says::absent},
 
     {"says-service-address",
@@ -807,8 +791,7 @@ constexpr Condition kConditions[] = {
     {"says-device-silent",
      host,
      "fw went bad|firmware went bad|hwrm*timeout|hwrm*timed out|firmware*timeout|firmware*timed out|^fw *timeout|admin "
-     "queue*timeout|adminq*timeout|"
-     "mailbox*timeout|mailbox*timed out|admin response|tx timestamp|admin queue*timed out",
+     "queue*timeout|adminq*timeout|mailbox*timeout|mailbox*timed out|admin response|tx timestamp|admin queue*timed out",
      {"The message says that a device of this host, or its firmware, did not answer its driver in time. The first such "
       "line of the kernel log, and PCIe errors (AER) before it, are nearest to the cause. ",
       {Work::ends_jobs, "Reset the device or reload its driver; "},
@@ -968,23 +951,22 @@ constexpr FailedStep kSteps[] = {
        "library expects. Usual causes: releases of the two ends that do not fit each other, an argument of the "
        "program, or a variable or name in another form. The line reports no error of the network or of a device."}}},
     {"^open|^create|creating|creation|^init|initiali|^query|^queried|^bind|binding|^enabl|^map|mapping|^regist|"
-     "registration|^alloc|allocat|_alloc|^retriev|^read |^load|^set |^setting|^determin|^discover|^detect|^poll|^arm|"
-     "^re-arm|^requesting|to request|n't request|^notify|^modify|^modif|^set up|^setup|^start|^find|^get "
-     "|^getting|ibv_create|ibv_query|mlx5dv_|_devx_|"
-     "ibv_alloc|ibv_req|ibv_open|ibv_get|fi_fabric|fi_domain|fi_getinfo|fi_endpoint|fi_mr|fi_cq_open|fi_av|cumem|"
-     "^cuda|^cu_|^copying|^build|^construct|^attach|modex send|^publish|^rename|^resize|^listen|^pin "
-     "|^export|^import|^add |^adding|^insert",
+     "registration|^alloc|allocat|_alloc|^retriev|^read |^load|^set "
+     "|^setting|^determin|^discover|^detect|^poll|^arm|^re-arm|^requesting|to request|n't "
+     "request|^notify|^modify|^modif|^set up|^setup|^start|^find|^get "
+     "|^getting|ibv_create|ibv_query|mlx5dv_|_devx_|ibv_alloc|ibv_req|ibv_open|ibv_get|fi_fabric|fi_domain|fi_getinfo|"
+     "fi_endpoint|fi_mr|fi_cq_open|fi_av|cumem|^cuda|^cu_|^copying|^build|^construct|^attach|modex "
+     "send|^publish|^rename|^resize|^listen|^pin |^export|^import|^add |^adding|^insert",
      {"step-prepares",
       host,
       "",
       {"The message says that a step on this host failed: something of its RDMA device, GPU or memory could not be "
-       "opened, made or read. Usual causes: a device that is not in "
-       "the container, in reset or gone, a limit (memlock, queue pairs, memory of the GPU), libraries and a driver "
-       "that do not fit, or a value that the device does not have. The errno or the line before has the reason."}}},
-    {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |"
-     "^get request|request completed|^gfd|transfer|^submit|completed with error|during rma|^amo|during "
-     "amo|notification|^credit|completion|_fence|^fence|^quiet|"
-     "flow-control",
+       "opened, made or read. Usual causes: a device that is not in the container, in reset or gone, a limit (memlock, "
+       "queue pairs, memory of the GPU), libraries and a driver that do not fit, or a value that the device does not "
+       "have. The errno or the line before has the reason."}}},
+    {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |^get "
+     "request|request completed|^gfd|transfer|^submit|completed with error|during rma|^amo|during "
+     "amo|notification|^credit|completion|_fence|^fence|^quiet|flow-control",
      {"step-transfers",
       unknown,
       "",
@@ -1010,8 +992,8 @@ constexpr std::string_view kExcludedStates =
     "of|was invalidated|^was incorrect|not have valid|can't be gr|cannot be gr|is not connected|in wrong state|in "
     "state ";
 constexpr std::string_view kInternalWords =
-    "unexpected|^unknown |^unkown|unrecogni|^invalid|null |nullptr|^wrong|not empty|inconsistent|mismatch|is not ready|"
-    "exceeds|larger than|greater than|bigger than|is zero|^no lane|no valid|^no transport|is "
+    "unexpected|^unknown |^unkown|unrecogni|^invalid|null |nullptr|^wrong|not empty|inconsistent|mismatch|is not "
+    "ready|exceeds|larger than|greater than|bigger than|is zero|^no lane|no valid|^no transport|is "
     "neither|^neither|^insufficient|^called|^trying to|^attempt";
 // Names of programs that have one of these verbs or words.
 constexpr std::string_view kNamesWithVerbs[] = {"open mpi"};
@@ -1040,8 +1022,8 @@ constexpr Condition kNoObject{
     true};
 constexpr std::string_view kRefusedWords =
     "request|invalid|not support|unsupported|^already|must |only |cannot be|can't be|cannot change|can't change|cannot "
-    "set|can't set|cannot enable|can't enable|not allowed|exceed|out of "
-    "range|in use|too many|too large|too small|limit";
+    "set|can't set|cannot enable|can't enable|not allowed|exceed|out of range|in use|too many|too large|too "
+    "small|limit";
 constexpr std::string_view kAtLink = "^link|module|^sfp|cable|speed|^fec|autoneg|transceiver";
 constexpr Condition kDriverRefuses{
     "step-refused",
@@ -1099,9 +1081,9 @@ constexpr std::string_view kSubjects =
 // Services and tools whose lines have no "NAME[PID]:".
 constexpr std::string_view kOtherPrograms =
     "[error] *#*: |[error] [client|[error] jk2|[warn] *#*: |[crit] *#*: |\" http/1.|\" http/2|utc [*] error:|utc [*] "
-    "fatal:|[*] error:  |^wandb:|^pip:|error: pip|"
-    "^git:|^fatal: |huggingface|keyerror:|valueerror:|typeerror:|indexerror:|attributeerror:|filenotfounderror:|"
-    "quorumcnxmanager|gnome|dbus|rsyslogd:";
+    "fatal:|[*] error:  |^wandb:|^pip:|error: pip|^git:|^fatal: "
+    "|huggingface|keyerror:|valueerror:|typeerror:|indexerror:|attributeerror:|filenotfounderror:|quorumcnxmanager|"
+    "gnome|dbus|rsyslogd:";
 // Lines of a healthy start, or settings, although a word of them is one of errors.
 constexpr std::string_view kOrdinary =
     "module verification failed|timeout set to|startup timeout|socket timeout:|idle timeout|s timeout @|"
@@ -1127,20 +1109,13 @@ bool has_program(std::string_view line) {
   return false;
 }
 
-// Whether the word is one of the list, which '|' separates.
-bool is_in_list(std::string_view list, std::string_view word) {
-  while (!list.empty())
-    if (cut(list, '|') == word) return true;
-  return false;
-}
-
 // By the condition's OtherMeaning.
 bool is_denied(const Condition& condition, const LogLine& line) {
   const OtherMeaning& denied = condition.denied;
   const std::string_view error = line.codes.error;
-  if (!condition.only_errors.empty() && !is_in_list(condition.only_errors, error)) return true;
-  if (!error.empty() && is_in_list(denied.errors, error)) return true;
-  if (!error.empty() && !denied.other_errors.empty() && !is_in_list(denied.other_errors, error)) return true;
+  if (!condition.only_errors.empty() && !is_listed(condition.only_errors, error)) return true;
+  if (!error.empty() && is_listed(denied.errors, error)) return true;
+  if (!error.empty() && !denied.other_errors.empty() && !is_listed(denied.other_errors, error)) return true;
   return !denied.words.empty() && has_any(line.small, denied.words);
 }
 
@@ -1196,29 +1171,28 @@ const Condition* step_of(const LogLine& line, const LineMessage* component) {
 
 bool names_subject(const LogLine& line) {
   static const PatternList subjects(kSubjects);
-  return subjects.is_in(line.small, LetterGroups(line.small));
+  return subjects.is_in(line.small, line.small_groups);
 }
 
 bool is_of_other_program(const LogLine& line) {
   static const PatternList others(kOtherPrograms);
-  return (others.is_in(line.small, LetterGroups(line.small)) || has_program(line.small)) && !names_subject(line);
+  return (others.is_in(line.small, line.small_groups) || has_program(line.small)) && !names_subject(line);
 }
 
 bool is_of_nic_driver(const LogLine& line) {
   static const PatternList drivers(
-      "^mlx5_core *:*:*.*|^bnxt_en *:*:*.*|^ice *:*:*.*|^ionic *:*:*.*|^i40e *:*:*.*|^iavf *:*:*.*|^efa *:*:*.*|"
-      "^hns3 *:*:*.*|^infiniband *: ");
-  return drivers.is_in(line.small, LetterGroups(line.small));
+      "^mlx5_core *:*:*.*|^bnxt_en *:*:*.*|^ice *:*:*.*|^ionic *:*:*.*|^i40e *:*:*.*|^iavf *:*:*.*|^efa *:*:*.*|^hns3 "
+      "*:*:*.*|^infiniband *: ");
+  return drivers.is_in(line.small, line.small_groups);
 }
 
 bool is_of_environment(const LogLine& line) {
-  static const PatternList shown("set by environment");
-  return shown.is_in(line.small, LetterGroups(line.small));
+  return line.small.find("set by environment") != std::string::npos;
 }
 
 bool is_ordinary(const LogLine& line) {
   static const PatternList ordinary(kOrdinary);
-  return ordinary.is_in(line.small, LetterGroups(line.small));
+  return ordinary.is_in(line.small, line.small_groups);
 }
 
 const Condition* condition_of(const LogLine& line) {
@@ -1227,9 +1201,8 @@ const Condition* condition_of(const LogLine& line) {
     for (const Condition& each : kConditions) out.emplace_back(each.words);
     return out;
   }();
-  const LetterGroups groups(line.small);
   for (size_t at = 0; at < words.size(); ++at)
-    if (words[at].is_in(line.small, groups) && !is_denied(kConditions[at], line)) return &kConditions[at];
+    if (words[at].is_in(line.small, line.small_groups) && !is_denied(kConditions[at], line)) return &kConditions[at];
   return nullptr;
 }
 

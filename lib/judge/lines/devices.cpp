@@ -130,8 +130,7 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/iommu/amd/init.c"},
     {"iommu-bios-note", none, "[Firmware Bug]*applying workaround|[Firmware Bug]*- working around",
      "A table of the BIOS about a device is wrong (reserved memory for the IOMMU, RMRR), and the kernel works around "
-     "it. "
-     "Harmless; no action but an update of the BIOS.",
+     "it. Harmless; no action but an update of the BIOS.",
      "dmidecode -s bios-version", "Linux drivers/iommu/intel/dmar.c, iommu.c"},
     {"iommu-bios", host,
      "Your BIOS is broken|bad RMRR|[Firmware Bug]*DMAR|DMAR*[Firmware Bug]|AMD-Vi: [Firmware Bug]|[Firmware Bug]: "
@@ -144,10 +143,9 @@ constexpr LineMessage kRows[] = {
     // BARs 7 to 12 are those of the virtual functions; from 13 the windows of bridges.
     {"pci-vf-space",
      host,
-     "BAR 7: failed to assign|BAR 7: no space|BAR 7: can't assign|BAR 8: failed to assign|BAR 8: no space|"
-     "BAR 9: failed to assign|BAR 9: no space|BAR 10: failed to assign|BAR 10: no space|BAR 11: failed to assign|"
-     "BAR 11: no space|BAR 12: failed to assign|BAR 12: no space|VF BAR*failed to assign|VF BAR*can't assign|"
-     "VF BAR*no space",
+     "BAR 7: failed to assign|BAR 7: no space|BAR 7: can't assign|BAR 8: failed to assign|BAR 8: no space|BAR 9: "
+     "failed to assign|BAR 9: no space|BAR 10: failed to assign|BAR 10: no space|BAR 11: failed to assign|BAR 11: no "
+     "space|BAR 12: failed to assign|BAR 12: no space|VF BAR*failed to assign|VF BAR*can't assign|VF BAR*no space",
      {"There is no address space for the virtual functions (SR-IOV) of a PCIe device: the device itself works, but no "
       "virtual functions can be made. ",
       {Work::in_machine,
@@ -172,8 +170,7 @@ constexpr LineMessage kRows[] = {
      "ps -o pid,user,cmd -p PID; getcap PROGRAM", "Linux drivers/infiniband/core/uverbs_main.c, ucma.c"},
     {"iommu-group", host,
      "group * is not viable|group is not viable|Firmware has requested this device have a 1:1 IOMMU "
-     "mapping|IOMMU*rejecting configuring "
-     "the device|vfio*no iommu",
+     "mapping|IOMMU*rejecting configuring the device|vfio*no iommu",
      "A device cannot be given to a virtual machine or to VFIO: another device of its IOMMU group is still in use by a "
      "driver, or the firmware needs a fixed mapping for it. Bind all devices of the group to vfio-pci, or enable ACS.",
      "ls /sys/bus/pci/devices/{pci}/iommu_group/devices; fabric-agentctl check --only iommu,acs", "Linux drivers/vfio"},
@@ -203,8 +200,7 @@ constexpr LineMessage kRows[] = {
      "This PCI I/O region assigned to your NVIDIA device is invalid|No address space to allocate resized BAR|Failed to "
      "re-allocate BAR1|attempting to resize PCIe BARs|BAR1 is 0M|BAR0 is 0M|Request region*nvidia|NVRM: "
      "request_mem_region failed",
-     {"The BIOS or kernel gave the GPU no memory window (BAR): too little address space. Boot "
-      "with pci=realloc",
+     {"The BIOS or kernel gave the GPU no memory window (BAR): too little address space. Boot with pci=realloc",
       {Work::at_machine,
        ", or enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window"},
       "."},
@@ -267,13 +263,13 @@ constexpr LineMessage kRows[] = {
       "look for the program that ran if it recurs with this program only."},
      "journalctl -k -g amdgpu; amd-smi process; amd-smi static",
      "Linux drivers/gpu/drm/amd/amdkfd/kfd_device_queue_manager.c"},
-    {"amdgpu-context-lost", unknown,
-     "parser -125|amdgpu_cs_query_fence_status failed|The CS has been cancelled because the context is lost|CS has "
-     "been rejected, see dmesg",
-     "A program uses an AMD GPU that was reset since it started: the driver cancels its work (ECANCELED, -125), and it "
-     "must be started again. A consequence: the kernel log before it has the reason of the reset.",
-     "journalctl -k -g 'amdgpu.*(reset|timeout|fault)'", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_cs.c", 0,
-     Role::consequence},
+    consequence(
+        {"amdgpu-context-lost", unknown,
+         "parser -125|amdgpu_cs_query_fence_status failed|The CS has been cancelled because the context is lost|CS has "
+         "been rejected, see dmesg",
+         "A program uses an AMD GPU that was reset since it started: the driver cancels its work (ECANCELED, -125), "
+         "and it must be started again. A consequence: the kernel log before it has the reason of the reset.",
+         "journalctl -k -g 'amdgpu.*(reset|timeout|fault)'", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_cs.c"}),
     {"amdgpu-fault-status", software,
      "VM_L2_PROTECTION_FAULT_STATUS|GCVM_L2_PROTECTION_FAULT|MMVM_L2_PROTECTION_FAULT|UTCL2*protection "
      "fault|VM_CONTEXT1_PROTECTION_FAULT|[gfxhub] page fault|[mmhub*] page fault|retry page "
@@ -332,20 +328,13 @@ constexpr LineMessage kRows[] = {
      "or refused it; the number is a status of NVMe (881, 0x371: the host gave the command up). Look whether the "
      "target runs, at its log, and at the path to it.",
      "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}", "Linux drivers/nvme/host/fabrics.c"},
-    {"nvmf-target-fatal",
-     unknown,
-     "nvmet*ctrl*fatal error",
-     "The NVMe target ends this controller after an error of its transport, and the initiator connects again. The "
-     "nvmet_rdma (or nvmet_tcp) line before it names the transfer that failed: retry exceeded is of the path or the "
-     "peer.",
-     "journalctl -k -g nvmet; fabric-agentctl diagnose {port}",
-     "Linux drivers/nvme/target/core.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nvmf|nvme|wc"},
+    consequence_of(
+        "nvmf|nvme|wc",
+        wrapping({"nvmf-target-fatal", unknown, "nvmet*ctrl*fatal error",
+                  "The NVMe target ends this controller after an error of its transport, and the initiator connects "
+                  "again. The nvmet_rdma (or nvmet_tcp) line before it names the transfer that failed: retry exceeded "
+                  "is of the path or the peer.",
+                  "journalctl -k -g nvmet; fabric-agentctl diagnose {port}", "Linux drivers/nvme/target/core.c"})),
     {"nvmf-queue-size", software,
      "support CQ resize|RDMA CQ requirement*exceeds|RDMA CQ resize failed|exceeds device max_cqe limitation",
      "The NVMe target (SPDK) needs a larger completion queue than this NIC can make, or one that it cannot enlarge "
@@ -355,8 +344,7 @@ constexpr LineMessage kRows[] = {
     {"nvmf-refused", peer,
      "nvme*Connect for subsystem * is not allowed|nvme*Connect Invalid|nvme*Connect command failed: host not "
      "allowed|Connect command failed, error|Connect command completed with error: sct 1|nvmet: connect by host * for "
-     "subsystem * not allowed|nvmet: connect request for invalid subsystem|nvmet: "
-     "Could not find controller",
+     "subsystem * not allowed|nvmet: connect request for invalid subsystem|nvmet: Could not find controller",
      "The NVMe target answered and rejected this host, so the network between them works. The NQN of the host is not "
      "in the list of the subsystem (allowed_hosts), the name of the subsystem or a parameter of the connection is "
      "wrong, or the controller no longer exists after a restart of the target. Compare /etc/nvme/hostnqn with the "
@@ -400,8 +388,7 @@ constexpr LineMessage kRows[] = {
      "nvme-fabrics; an I/O error the target. The kernel log of this moment has the reason.",
      "journalctl -k -g nvme; lsmod | grep nvme; nvme discover -t rdma -a {peer}", "nvme-cli, libnvme"},
     {"nvme-rdma-memory-pool", host,
-     "failed to initialize PI MR pool sized|failed to initialize pi mr pool sized|failed to "
-     "initialize MR pool sized",
+     "failed to initialize PI MR pool sized|failed to initialize pi mr pool sized|failed to initialize MR pool sized",
      "The NVMe host could not get its memory regions (those with protection information: PI) from the RDMA driver, so "
      "that the queue is not connected: the memory keys of the NIC are used up or limited, or its driver or firmware "
      "refuses them; the mlx5 line before it (create_mkey) has the reason. Fewer or smaller queues need less "
@@ -475,23 +462,16 @@ constexpr LineMessage kRows[] = {
      "node used a registration (key, address) that is not valid any more. It is about the daemons of the two nodes, "
      "not the network: compare their releases, update GPFS, and look at the log of the other node.",
      "mmdiag --network; mmdiag --version; ibv_devinfo -d {rdma}", "IBM Storage Scale mmfs.log"},
-    {"gpfs-closed",
-     unknown,
-     "VERBS RDMA closed connection",
-     "GPFS (IBM Storage Scale) closed its RDMA connection to this node after an error, and makes it again or uses TCP. "
-     "The VERBS RDMA line before it, here or in the log of the other node, has the first error.",
-     "mmdiag --network; grep 'VERBS RDMA' /var/adm/ras/mmfs.log.latest",
-     "IBM Storage Scale mmfs.log",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "gpfs|wc"},
+    consequence_of(
+        "gpfs|wc",
+        wrapping(
+            {"gpfs-closed", unknown, "VERBS RDMA closed connection",
+             "GPFS (IBM Storage Scale) closed its RDMA connection to this node after an error, and makes it again or "
+             "uses TCP. The VERBS RDMA line before it, here or in the log of the other node, has the first error.",
+             "mmdiag --network; grep 'VERBS RDMA' /var/adm/ras/mmfs.log.latest", "IBM Storage Scale mmfs.log"})),
     {"gpfs-connection", network,
-     "Close connection to * Attempting reconnect|VERBS RDMA async event|VERBS "
-     "RDMA*disconnect|VERBS RDMA rdma send error|VERBS RDMA rdma write error|VERBS RDMA rdma read error|VERBS "
-     "RDMA*disabled|VERBS RDMA*port*failed",
+     "Close connection to * Attempting reconnect|VERBS RDMA async event|VERBS RDMA*disconnect|VERBS RDMA rdma send "
+     "error|VERBS RDMA rdma write error|VERBS RDMA rdma read error|VERBS RDMA*disabled|VERBS RDMA*port*failed",
      "GPFS (IBM Storage Scale) lost the connection to the node of the line and tries again, or closed its RDMA "
      "connection: the node hangs or restarts, or the network between them. Look at the state of that node (mmgetstate, "
      "mmhealth), at mmnetverify, and at expel messages after it.",
@@ -517,8 +497,8 @@ constexpr LineMessage kRows[] = {
      "and the VNI of the job, then at the other end.",
      "fi_info -l; ip route get {peer}; env | grep -E 'SLINGSHOT|VNI'", "Mercury src/na"},
     {"daos-fabric", unknown,
-     "DER_UNREACH|DER_TIMEDOUT|DER_HG|DER_EXCLUDED|na_ofi_*|HG_*NA_|na_ucx_*|Could not initialize "
-     "NA|Could not initialize HG|crt_*unreachable|NA_Initialize*",
+     "DER_UNREACH|DER_TIMEDOUT|DER_HG|DER_EXCLUDED|na_ofi_*|HG_*NA_|na_ucx_*|Could not initialize NA|Could not "
+     "initialize HG|crt_*unreachable|NA_Initialize*",
      "DAOS (Mercury over libfabric or UCX) could not start or reach an engine: the provider or domain of fabric_iface "
      "does not exist on this host, an engine is down or excluded from its pool, or the path loses packets. Compare the "
      "provider of client and server, and look at dmg system query.",
@@ -651,8 +631,7 @@ constexpr LineMessage kRows[] = {
     {"dcgm-imex", host, "DCGM_FR_IMEX|IMEX daemon status|IMEX*not READY",
      "DCGM found that the IMEX service, which shares memory of GPUs between hosts over NVLink, does not run or is not "
      "ready. That is no fault of a GPU: without a multi-node NVLink domain in use it is harmless. Else start it on "
-     "every "
-     "host of the domain, with the same list of nodes.",
+     "every host of the domain, with the same list of nodes.",
      "systemctl status nvidia-imex; nvidia-imex-ctl -N", "DCGM dcgmlib/dcgm_errors.c"},
     {"dcgm-health",
      host,

@@ -16,10 +16,9 @@ constexpr LineMessage on_reset(std::string_view before_netdev, LineMessage row) 
 constexpr LineMessage kRows[] = {
     {"nccl-option-off", none,
      "NCCL INFO GIN/Plugin: Failed to initialize any|NCCL INFO*features will be disabled|NCCL INFO*feature disabled "
-     "without|NCCL INFO*Failed to open*dv symbols|NCCL "
-     "INFO*Failed to open libmlx5.so|NCCL INFO NET/OFI Setting FI_|NET/OFI CUDA flush enabled|NCCL INFO NET/OFI*not "
-     "supported|NCCL INFO*is not supported on this platform, skipping|Cannot initialize CollNet, using point-to-point "
-     "network instead",
+     "without|NCCL INFO*Failed to open*dv symbols|NCCL INFO*Failed to open libmlx5.so|NCCL INFO NET/OFI Setting "
+     "FI_|NET/OFI CUDA flush enabled|NCCL INFO NET/OFI*not supported|NCCL INFO*is not supported on this platform, "
+     "skipping|Cannot initialize CollNet, using point-to-point network instead",
      "Information of NCCL, RCCL or the libfabric plugin of NCCL: an optional feature is off, because its library is "
      "absent, the device does not offer it or a variable does not switch it on (CollNet: no SHARP in the network; NCCL "
      "uses the point-to-point network); or a default that the plugin has set. Harmless.",
@@ -27,8 +26,7 @@ constexpr LineMessage kRows[] = {
     {"nccl-port-speed", none,
      "ibv_query_port_speed*errno 93|ibv_query_port_speed*errno 95|ibv_query_port_speed*not supported",
      "A program asked for the bandwidth that the port has now (ibv_query_port_speed(3) of rdma-core 62), and the "
-     "kernel "
-     "or the driver does not know this query, as mlx5 and efa of Linux 7.3 do. It continues with the rate of "
+     "kernel or the driver does not know this query, as mlx5 and efa of Linux 7.3 do. It continues with the rate of "
      "ibv_query_port(3). Harmless. NCCL_IB_QUERY_PORT_SPEED=0 keeps NCCL from asking.",
      "cat /sys/class/infiniband/*/ports/*/rate", "NCCL src/misc/ibvwrap.cc, rdma-core libibverbs/verbs.c"},
     {"nccl-topology-unread", none,
@@ -41,10 +39,9 @@ constexpr LineMessage kRows[] = {
      "echo $NCCL_TOPO_FILE; nvidia-smi topo -m", "NCCL src/graph/xml.cc"},
     {"transfer-library-note", none,
      "NIXL telemetry is disabled|NUMA PCIe capacity is non-uniform|batch-copy optimization enabled|more devices "
-     "discovered than|skip duplicate "
-     "creation|Auto-detected GID index|Registered GPU memory via DMA-BUF|Registered DMA-BUF chunk|GPU buffer into * "
-     "chunks|pinned host memory for the atomic|IPC disabled, all transfers|Falling back to "
-     "write-with-immediate|Elastic buffer uses|Loading CUBIN|DeepEP initialized "
+     "discovered than|skip duplicate creation|Auto-detected GID index|Registered GPU memory via DMA-BUF|Registered "
+     "DMA-BUF chunk|GPU buffer into * chunks|pinned host memory for the atomic|IPC disabled, all transfers|Falling "
+     "back to write-with-immediate|Elastic buffer uses|Loading CUBIN|DeepEP initialized "
      "with|UCCL_EP_TRANSPORT=*initialized|Registered atomic_buffer_ptr|- continuing with default|Host ignoring IBGDA "
      "state",
      "Information of a library for transfers between GPUs (NIXL, UCCL, MORI, DeepEP, MSCCL++, NVSHMEM): a choice of "
@@ -89,8 +86,7 @@ constexpr LineMessage kRows[] = {
      "grep Huge /proc/meminfo; grep . /sys/devices/system/node/node*/hugepages/*/nr_hugepages", "DPDK lib/eal"},
     {"mlx5-cpu-set", none, "mlx5: Warning: can not get local cpu set",
      "Information of the mlx5 library of rdma-core: it cannot read the CPUs next to the NIC in sysfs, as in a "
-     "container, "
-     "and chooses its doorbell without them. Harmless.",
+     "container, and chooses its doorbell without them. Harmless.",
      "cat /sys/class/infiniband/{rdma}/device/local_cpus", "rdma-core providers/mlx5/mlx5.c mlx5_local_cpu_set()"},
     {"nvshmem-empty-gid", none, "read failed in ib_roce_get_version_num",
      "Information of NVSHMEM: it reads the type of every entry of the GID table, and an empty entry has none (EINVAL). "
@@ -189,8 +185,8 @@ constexpr LineMessage kRows[] = {
      "Plugin: Failed to find nccl*symbol|Plugin: Could not find: libnccl|Plugin: Failed to find nccl*Plugin_v|Plugin: "
      "No plugin found|Plugin load returned*using internal|Plugin load returned*using default|Plugin: "
      "External*unavailable|TUNER/Plugin: Plugin load returned|PROFILER/Plugin: Plugin load returned|ENV/Plugin: Plugin "
-     "load returned|PROFILER/Plugin: Could not find|RAS/Plugin: Could not|ENV/Plugin: Could not "
-     "find|GIN/Plugin: Could not find",
+     "load returned|PROFILER/Plugin: Could not find|RAS/Plugin: Could not|ENV/Plugin: Could not find|GIN/Plugin: Could "
+     "not find",
      "Information of NCCL: an optional plugin (network, tuner, profiler) or this version of its interface is absent, "
      "and NCCL tries another version or uses its own code. Harmless; only on EFA is the network plugin needed.",
      "echo $NCCL_NET_PLUGIN $NCCL_TUNER_PLUGIN $LD_LIBRARY_PATH", "NCCL src/plugin"},
@@ -323,8 +319,7 @@ constexpr LineMessage kRows[] = {
      "port waits for the subnet manager. Harmless for a moment; if it stays INIT no subnet manager answers.",
      "ibstat; sminfo", "Linux drivers/net/ethernet/mellanox/mlx5/core/ipoib"},
     {"daemon-stopped", none, "nvidia-persistenced*Received signal 15|nvidia-persistenced*Shutdown (",
-     "A daemon notes that it was asked to stop (signal 15, SIGTERM), as at a stop or restart of its "
-     "service. Harmless.",
+     "A daemon notes that it was asked to stop (signal 15, SIGTERM), as at a stop or restart of its service. Harmless.",
      "systemctl status UNIT", "nvidia-persistenced"},
     {"fabric-manager-start", none,
      "nvidia-fabricmanager*using NVSwitch management port|wrapper: using NVSwitch management port|wrapper: found "
@@ -394,8 +389,8 @@ constexpr LineMessage kRows[] = {
      "prefix. Harmless: UCX or TCP is used instead; --mca btl ^openib --mca pml ucx removes the note.",
      "ompi_info | grep ucx", "Open MPI help-mpi-btl-openib.txt"},
     {"absent-entry-read", none,
-     "_stats:*stats get failed*Feature unavailable|_stats:*stats get failed*not supported|"
-     "clearCounterIdList: No counters found on object|removeObject: Trying to remove nonexisting",
+     "_stats:*stats get failed*Feature unavailable|_stats:*stats get failed*not supported|clearCounterIdList: No "
+     "counters found on object|removeObject: Trying to remove nonexisting",
      "A program asks for a counter or a statistic (FEC, queues of the PFC watchdog) that this chip or port does not "
      "have (feature unavailable), or removes an object that no longer exists, and goes on. Harmless, no action is "
      "needed.",

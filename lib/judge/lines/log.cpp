@@ -29,9 +29,17 @@ void count(std::vector<Counted>& list, const std::string& text, size_t times = 1
   else if (list.size() < kMaxNames) list.push_back({text, times});
 }
 
+// Adds the codes and names of another line to those of its finding.
+void add_names(Found& finding, const Found& line) {
+  if (finding.vendor_error.empty()) finding.vendor_error = line.vendor_error;
+  for (const auto list : {&Found::codes, &Found::peers, &Found::elsewhere, &Found::devices_elsewhere, &Found::pci,
+                          &Found::hosts, &Found::processes})
+    for (const Counted& each : line.*list) count(finding.*list, each.text, each.count);
+}
+
 bool follows(const LineMessage& consequence, const LineMessage& cause) {
   if (consequence.follows.empty()) return consequence.family() == cause.family();
-  return contains(split(consequence.follows, '|'), cause.family());
+  return is_listed(consequence.follows, cause.family());
 }
 
 // Whether the line ends with a row of a dumped completion: four words of eight hexadecimal digits, or 16 bytes.
@@ -347,14 +355,8 @@ void Log::take(Line line) {
     std::swap(known->others, found.others);
   }
   if (known->error.empty()) known->error = found.error;
-  if (known->vendor_error.empty()) known->vendor_error = found.vendor_error;
   if (message->is_component()) count_other(*known, found);
-  for (const auto& [to, from] :
-       {std::pair(&known->codes, &found.codes), std::pair(&known->peers, &found.peers),
-        std::pair(&known->elsewhere, &found.elsewhere), std::pair(&known->devices_elsewhere, &found.devices_elsewhere),
-        std::pair(&known->pci, &found.pci), std::pair(&known->hosts, &found.hosts),
-        std::pair(&known->processes, &found.processes)})
-    for (const Counted& each : *from) count(*to, each.text, each.count);
+  add_names(*known, found);
 }
 
 void Log::note_start(const LogLine& line) {
@@ -375,26 +377,18 @@ void Log::note_start(const LogLine& line) {
 // Unknown lines are shown if something in them can be decoded, or beside a line that is known.
 void Log::add_unknown(const Line& line, Found found) {
   const std::string shape = shape_of(found.line);
-  if (const auto at = std::ranges::find(shapes_, shape); at != shapes_.end()) {
-    size_t index = static_cast<size_t>(at - shapes_.begin());
-    for (Found& each : found_)
-      if (each.message == nullptr && index-- == 0) {
-        if (each.count > 0) ++each.count;
-        for (const Counted& code : found.codes) count(each.codes, code.text);
-        if (each.vendor_error.empty()) each.vendor_error = found.vendor_error;
-        for (const Counted& peer : found.peers) count(each.peers, peer.text);
-        for (const Counted& name : found.elsewhere) count(each.elsewhere, name.text);
-        for (const Counted& name : found.devices_elsewhere) count(each.devices_elsewhere, name.text);
-        for (const Counted& host : found.hosts) count(each.hosts, host.text);
-      }
+  if (const auto at = unknown_.find(shape); at != unknown_.end()) {
+    Found& known = found_[at->second];
+    if (known.count > 0) ++known.count;
+    add_names(known, found);
     return;
   }
-  if (shapes_.size() >= kMaxUnknown) return;
+  if (unknown_.size() >= kMaxUnknown) return;
   const bool says_something = !found.codes.empty() || !found.peers.empty() || !found.elsewhere.empty() ||
                               !found.pci.empty() || !found.named.ports.empty();
   const bool is_near = last_known_ != 0 && line.number - last_known_ <= kNear;
   if (!says_something && !is_near) near_.push_back(line.number);
-  shapes_.push_back(shape);
+  unknown_.emplace(shape, found_.size());
   found_.push_back(std::move(found));
 }
 

@@ -119,7 +119,7 @@ class Log {
   Line last_error_;
   std::string release_;  // "NCCL version 2.21.5"
   std::vector<Found> found_;
-  std::vector<std::string> shapes_;           // of the unknown lines
+  std::map<std::string, size_t> unknown_;     // the findings of the unknown lines, by shape
   std::vector<size_t> near_;                  // unknown lines that are shown if a known one follows within kNear lines
   size_t last_found_ = std::string::npos;     // index of the finding of last_error_; npos: none
   std::map<std::string, Starting> starting_;  // by host and PCI address

@@ -53,21 +53,14 @@ constexpr LineMessage kRows[] = {
      "list that lacks tcp or sm, or two hosts whose networks do not meet. The line names both hosts. Allow UCX (--mca "
      "pml ucx) or tcp, and compare ompi_info and the devices of both.",
      "ompi_info | grep -E 'ucx|btl'; ibv_devices; ip -br addr", "Open MPI help-mpi-runtime.txt, help-mca-bml-r2.txt"},
-    {"ompi-mpi-init",
-     unknown,
-     "It looks like MPI_INIT failed for some reason|It looks like MPI_Init failed|PML add procs failed|It looks like "
-     "orte_init failed|It looks like prte_init failed|It looks like opal_init failed|An error occurred in "
-     "MPI_Init|ompi_rte_init failed",
-     "Open MPI could not start in this process. The lines after it name the step (\"PML add procs failed\": no "
-     "transport between processes; \"ompi_rte_init failed\": the process was started without mpirun or with another "
-     "PMIx), and a line before it names the reason.",
-     "ompi_info | head; srun --mpi=list; env | grep -E 'PMIX|OMPI'",
-     "Open MPI help-mpi-runtime.txt",
-     0,
-     Role::cause,
-     Call::none,
-     {},
-     true},
+    wrapping({"ompi-mpi-init", unknown,
+              "It looks like MPI_INIT failed for some reason|It looks like MPI_Init failed|PML add procs failed|It "
+              "looks like orte_init failed|It looks like prte_init failed|It looks like opal_init failed|An error "
+              "occurred in MPI_Init|ompi_rte_init failed",
+              "Open MPI could not start in this process. The lines after it name the step (\"PML add procs failed\": "
+              "no transport between processes; \"ompi_rte_init failed\": the process was started without mpirun or "
+              "with another PMIx), and a line before it names the reason.",
+              "ompi_info | head; srun --mpi=list; env | grep -E 'PMIX|OMPI'", "Open MPI help-mpi-runtime.txt"}),
     {"ompi-no-pmi", software,
      "PMIx_Init failed for the following reason|No PMIx server was reachable|OPAL ERROR: Unreachable in "
      "file*pmix|PMI1/2 was detected|application appears to have been direct launched|was not built with SLURM's PMI "
@@ -101,50 +94,32 @@ constexpr LineMessage kRows[] = {
      "twice meanwhile.",
      "sysctl kernel.yama.ptrace_scope; grep CapEff /proc/PID/status",
      "Open MPI opal/mca/btl/vader/help-btl-vader.txt, UCX src/uct/sm/scopy/cma"},
-    {"mpi-abort",
-     software,
-     "MPI_ABORT was invoked on rank|called MPI_Abort|Abort(*) on node *: Fatal error|Abort(*) on node *: application",
-     "The program itself ended the job (MPI_Abort), or MPI did after an error: the code in brackets is of the program, "
-     "and the reason is in its output before this line. The network is not at fault by itself.",
-     "grep -hE 'rror|abort' OUTPUT-OF-EVERY-RANK | head",
-     "Open MPI help-mpi-api.txt, MPICH src/mpi/init/abort.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration"},
-    {"mpich-launcher-gone",
-     unknown,
-     "write_line error; fd=|system msg for write_line failure",
-     "A process of MPICH, MVAPICH or Intel MPI could not tell its launcher (PMI) that it ends: the launcher is gone, "
-     "or the program was started without mpirun or srun (fd=-1). A consequence: the first error line before it is the "
-     "cause.",
-     "grep -hE 'rror|abort' OUTPUT-OF-EVERY-RANK | head",
-     "MPICH src/pmi/simple_pmiutil.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "mpich|ofi|ucx|wc|object|registration"},
-    {"mpi-errors-fatal",
-     unknown,
-     "*** An error occurred in MPI_|MPI_ERRORS_ARE_FATAL|will now abort,|reported by process [|mpirun noticed that "
-     "process rank|Primary job  terminated normally, but|mpirun has exited due to process rank|prterun noticed that "
-     "process rank|detected that one or more processes exited with non-zero status|BAD TERMINATION OF ONE OF YOUR "
-     "APPLICATION PROCESSES|YOUR APPLICATION TERMINATED WITH THE EXIT STRING|Exit of one or more process*caused",
-     "The launcher or the MPI library reports that a process ended, with its rank, host and exit code or signal: 9 is "
-     "a kill (often the OOM killer or a memory limit), 11 a crash, 7 a full /dev/shm. A consequence: the first error "
-     "in the output of that process is the cause.",
-     "journalctl -k -g oom-kill; coredumpctl list",
-     "Open MPI help-mpi-errors.txt, PRRTE help-errmgr-base.txt, MPICH hydra",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration"},
+    consequence_of(
+        "ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration",
+        {"mpi-abort", software,
+         "MPI_ABORT was invoked on rank|called MPI_Abort|Abort(*) on node *: Fatal error|Abort(*) on node *: "
+         "application",
+         "The program itself ended the job (MPI_Abort), or MPI did after an error: the code in brackets is of the "
+         "program, and the reason is in its output before this line. The network is not at fault by itself.",
+         "grep -hE 'rror|abort' OUTPUT-OF-EVERY-RANK | head", "Open MPI help-mpi-api.txt, MPICH src/mpi/init/abort.c"}),
+    consequence_of("mpich|ofi|ucx|wc|object|registration",
+                   {"mpich-launcher-gone", unknown, "write_line error; fd=|system msg for write_line failure",
+                    "A process of MPICH, MVAPICH or Intel MPI could not tell its launcher (PMI) that it ends: the "
+                    "launcher is gone, or the program was started without mpirun or srun (fd=-1). A consequence: the "
+                    "first error line before it is the cause.",
+                    "grep -hE 'rror|abort' OUTPUT-OF-EVERY-RANK | head", "MPICH src/pmi/simple_pmiutil.c"}),
+    consequence_of("ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration",
+                   {"mpi-errors-fatal", unknown,
+                    "*** An error occurred in MPI_|MPI_ERRORS_ARE_FATAL|will now abort,|reported by process [|mpirun "
+                    "noticed that process rank|Primary job  terminated normally, but|mpirun has exited due to process "
+                    "rank|prterun noticed that process rank|detected that one or more processes exited with non-zero "
+                    "status|BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES|YOUR APPLICATION TERMINATED WITH THE "
+                    "EXIT STRING|Exit of one or more process*caused",
+                    "The launcher or the MPI library reports that a process ended, with its rank, host and exit code "
+                    "or signal: 9 is a kill (often the OOM killer or a memory limit), 11 a crash, 7 a full /dev/shm. A "
+                    "consequence: the first error in the output of that process is the cause.",
+                    "journalctl -k -g oom-kill; coredumpctl list",
+                    "Open MPI help-mpi-errors.txt, PRRTE help-errmgr-base.txt, MPICH hydra"}),
     // The line before the launcher's own.
     {"ssh-closed", peer, "ssh_exchange_identification: |kex_exchange_identification: ",
      "The SSH server of a remote node closed the connection before login: too many connections at a time "
@@ -153,8 +128,8 @@ constexpr LineMessage kRows[] = {
      "(plm_rsh_num_concurrent), or with the launcher of the scheduler.",
      "on that node: journalctl -u sshd; sshd -T | grep -i startups", "OpenSSH ssh"},
     {"ssh-login", peer,
-     "Permission denied (publickey|Permission denied (password|Permission denied (gssapi|Permission "
-     "denied (keyboard|Received disconnect from *Too many authentication failures",
+     "Permission denied (publickey|Permission denied (password|Permission denied (gssapi|Permission denied "
+     "(keyboard|Received disconnect from *Too many authentication failures",
      "The SSH server of a remote node refused the login: the public key of this user is not in authorized_keys there "
      "(or its files have the wrong permissions), or another user name is needed. The launcher (mpirun) cannot start "
      "its daemon without a password: copy the key to all nodes (ssh-copy-id).",
@@ -309,23 +284,16 @@ constexpr LineMessage kRows[] = {
      "subnet manager, whose LID the line gives. Run sharp_am on the host of the master SM (sminfo), or make the SM of "
      "this host the master (priority).",
      "sminfo; ibstat | grep -i lid; systemctl status sharp_am", "SHARP sharp_am"},
-    {"nccl-in-framework",
-     unknown,
-     "ncclCommInitRank failed|ncclCommInitAll failed|ncclAllReduce failed|ncclGroupEnd failed|ncclInternalError: "
-     "Internal check failed|NCCL Error *: internal error|NCCL Error 2: unhandled system error|ncclInvalidUsage: This "
-     "usually reflects|NCCL error*invalid usage|NCCL Error 5: invalid usage|NCCL Error 1: unhandled cuda error|NCCL "
-     "Error 6|NCCL Error 4: invalid argument|ncclSystemError",
-     "A framework (Horovod, TensorFlow, PyTorch, CuPy) passes on the result of a call of NCCL: system error "
-     "(ncclSystemError: a system call or libibverbs), internal error, invalid usage (a rank or GPU twice) or a CUDA "
-     "error. The line does not say which: run with NCCL_DEBUG=INFO, and read the first NCCL WARN of all ranks before "
-     "it.",
-     "grep -hE 'NCCL WARN' LOG-OF-EVERY-RANK | head; env | grep NCCL_DEBUG",
-     "NCCL src/init.cc",
-     0,
-     Role::cause,
-     Call::none,
-     {},
-     true},
+    wrapping({"nccl-in-framework", unknown,
+              "ncclCommInitRank failed|ncclCommInitAll failed|ncclAllReduce failed|ncclGroupEnd "
+              "failed|ncclInternalError: Internal check failed|NCCL Error *: internal error|NCCL Error 2: unhandled "
+              "system error|ncclInvalidUsage: This usually reflects|NCCL error*invalid usage|NCCL Error 5: invalid "
+              "usage|NCCL Error 1: unhandled cuda error|NCCL Error 6|NCCL Error 4: invalid argument|ncclSystemError",
+              "A framework (Horovod, TensorFlow, PyTorch, CuPy) passes on the result of a call of NCCL: system error "
+              "(ncclSystemError: a system call or libibverbs), internal error, invalid usage (a rank or GPU twice) or "
+              "a CUDA error. The line does not say which: run with NCCL_DEBUG=INFO, and read the first NCCL WARN of "
+              "all ranks before it.",
+              "grep -hE 'NCCL WARN' LOG-OF-EVERY-RANK | head; env | grep NCCL_DEBUG", "NCCL src/init.cc"}),
     {"ompi-no-nics", host,
      "high-performance Open MPI point-to-point messaging module|was unable to find any relevant network interfaces",
      "Open MPI finds no usable RDMA device on this host or in this container for the module that the next lines name, "

@@ -22,8 +22,8 @@ constexpr LineMessage kRows[] = {
      "slurm.conf|slurm.conf hash",
      "The line of this node in slurm.conf (or Cores= in gres.conf) does not fit its hardware: CPUs, sockets, cores or "
      "memory; a cpuset that is then empty (ENOSPC of cgroup.procs); or the node has another slurm.conf than the "
-     "controller. Slurm may drain the node. slurmd -C prints the "
-     "line that fits: correct slurm.conf, copy it to all nodes, then scontrol reconfigure and resume the node.",
+     "controller. Slurm may drain the node. slurmd -C prints the line that fits: correct slurm.conf, copy it to all "
+     "nodes, then scontrol reconfigure and resume the node.",
      "slurmd -C; scontrol show node NODE; md5sum /etc/slurm/*.conf", "Slurm src/slurmctld/node_mgr.c"},
     {"slurm-node-down", host,
      "Node unexpectedly rebooted|down* * Not responding|drain* * Not responding|Reason=Not responding",
@@ -39,9 +39,9 @@ constexpr LineMessage kRows[] = {
      "ls /etc/slurm /run/slurm/conf; dig +short SRV _slurmctld._tcp; munge -n | unmunge; scontrol ping",
      "Slurm src/common/fetch_config.c"},
     {"slurm-plugin", host,
-     "find the specified plugin name for|load specified plugin name for|cannot find * plugin for */|"
-     "error: cannot create * context for */|MPI: Cannot create context for |Plugin init() callback failed|"
-     "create freezer cgroup namespace|cgroup namespace '|plugin not compiled with",
+     "find the specified plugin name for|load specified plugin name for|cannot find * plugin for */|error: cannot "
+     "create * context for */|MPI: Cannot create context for |Plugin init() callback failed|create freezer cgroup "
+     "namespace|cgroup namespace '|plugin not compiled with",
      "Slurm on this host cannot load a plugin that its configuration names: the plugin was not built, because a "
      "library was missing (munge-devel, PMIx, hwloc, NVML, dbus for cgroup/v2), its package is not installed, or the "
      "host does not offer what it needs (the version of cgroups). Install or rebuild Slurm with it, or select another "
@@ -122,24 +122,18 @@ constexpr LineMessage kRows[] = {
      "driver hangs). Look at that pod on this node, and at its log.",
      "kubectl get pods -A -o wide | grep -i dra; ls /var/lib/kubelet/plugins_registry; journalctl -u kubelet -g DRA",
      "Kubernetes pkg/kubelet/cm/dra"},
-    {"dra-claim",
-     unknown,
-     "get container claim info state|get information for ResourceClaim|claim info*not found*ResourceClaim",
-     "The kubelet has no devices for this claim (DRA), because the claim was not prepared before. The line with "
-     "\"Failed to prepare dynamic resources\" before it has the reason, with the driver.",
-     "kubectl describe resourceclaim -A; journalctl -u kubelet -g 'dynamic resources'",
-     "Kubernetes pkg/kubelet/cm/dra",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "dra|kubelet"},
+    consequence_of(
+        "dra|kubelet",
+        wrapping({"dra-claim", unknown,
+                  "get container claim info state|get information for ResourceClaim|claim info*not found*ResourceClaim",
+                  "The kubelet has no devices for this claim (DRA), because the claim was not prepared before. The "
+                  "line with \"Failed to prepare dynamic resources\" before it has the reason, with the driver.",
+                  "kubectl describe resourceclaim -A; journalctl -u kubelet -g 'dynamic resources'",
+                  "Kubernetes pkg/kubelet/cm/dra"})),
     {"driver-container-in-use",
      host,
-     "UNLOAD_STORAGE_MODULES|not unload NVIDIA driver kernel modules|unload*driver*driver is in use|"
-     "Module nvidia is in use by|rmmod: ERROR: Module nvidia*in use|rmmod: ERROR: Module mlx5*in use|"
-     "rmmod: ERROR: Module ib_*in use",
+     "UNLOAD_STORAGE_MODULES|not unload NVIDIA driver kernel modules|unload*driver*driver is in use|Module nvidia is "
+     "in use by|rmmod: ERROR: Module nvidia*in use|rmmod: ERROR: Module mlx5*in use|rmmod: ERROR: Module ib_*in use",
      {"The driver that is loaded is still in use, and is not replaced: a process that holds the device "
       "(/dev/nvidia*), or modules on top of it (nvidia-fs, gdrdrv, nvidia_peermem; for the RDMA driver the storage "
       "modules nvme_rdma, ib_isert, ib_srpt, rpcrdma). Find them with lsmod and lsof. ",
@@ -151,12 +145,11 @@ constexpr LineMessage kRows[] = {
     {"cni-no-network", host,
      "No networks found in|err in GetCNIConfigFromFile|GetCNIConfig: err|failed getting the delegate|cannot find a "
      "network-attachment-definition|no network config found in|cni plugin not initialized|getKubernetesDelegate*not "
-     "found|network-attachment-definitions*not found|failed to "
-     "find plugin \"",
+     "found|network-attachment-definitions*not found|failed to find plugin \"",
      "The network that a pod asks for has no CNI configuration or program on this node: a NetworkAttachmentDefinition "
      "without a config (or with a name that has no file in /etc/cni/net.d), a plugin that is not in /opt/cni/bin "
-     "(sriov, rdma and others: "
-     "install each by its DaemonSet), or the network provider has not started yet. Correct it, then restart multus.",
+     "(sriov, rdma and others: install each by its DaemonSet), or the network provider has not started yet. Correct "
+     "it, then restart multus.",
      "ls /etc/cni/net.d /opt/cni/bin; kubectl get net-attach-def -A -o yaml", "multus-cni pkg/k8sclient"},
     {"rdma-plugin-no-devices", host, "no Rdma Devices were found for resource|missing RDMA device spec for device",
      "The device plugin found no RDMA device on this node that fits the selectors of its resource (vendors, deviceIDs, "
@@ -182,8 +175,7 @@ constexpr LineMessage kRows[] = {
     {"sriov-vf-setup", host,
      "failed to allocate VF|failed to find VF|VF * not found|failed to get netlink device with name|failed to load "
      "netconf|unable to get VF|failed to rename netdevice|failed to get RDMA device|no matching virtual function|RDMA "
-     "device not found|failed to "
-     "move RDMA dev|rdma-cni*fail|cannot attach rdma|move RDMA device|failed to restore VF",
+     "device not found|failed to move RDMA dev|rdma-cni*fail|cannot attach rdma|move RDMA device|failed to restore VF",
      "The SR-IOV or RDMA CNI could not prepare the virtual function for the pod: it is in another namespace or has "
      "another driver, its RDMA device is missing (RDMA driver not loaded) or RDMA is not in exclusive namespace mode "
      "(rdma system set netns exclusive), or the PF refuses the setting (VLAN, MAC, trust).",
@@ -192,8 +184,8 @@ constexpr LineMessage kRows[] = {
      "could not select device driver \"|with capabilities: [[gpu]]|nvidia-container-cli: initialization "
      "error|nvidia-container-runtime*not found|unknown or invalid runtime name: nvidia|exec: "
      "\"nvidia-container-runtime|libnvidia-ml.so*not found|failed to get device cgroup|unresolvable CDI "
-     "devices|CDI*unresolvable|no runtime for \"nvidia\" is configured|RuntimeHandler "
-     "\"nvidia\" not supported|nvidia-container-cli*libnvidia-ml|change root failed: no such file",
+     "devices|CDI*unresolvable|no runtime for \"nvidia\" is configured|RuntimeHandler \"nvidia\" not "
+     "supported|nvidia-container-cli*libnvidia-ml|change root failed: no such file",
      "The container runtime of this host cannot give the container a GPU: the NVIDIA container toolkit is not "
      "installed or not configured (nvidia-ctk runtime configure, then restart docker or containerd), the CDI file is "
      "missing (nvidia-ctk cdi generate), or the driver is not loaded (\"initialization error\", \"driver not "
@@ -222,8 +214,7 @@ constexpr LineMessage kRows[] = {
      "kmod, MLNX_OFED openibd"},
     {"k8s-operator-not-ready", host,
      "DOCA-OFED*not ready|mofed*not ready|drivers/.driver-ready|driver-not-ready|waiting for "
-     "mofed|openibd*restart*failed|MOFED "
-     "driver*fail|Unloading*module*in use|rmmod: ERROR: Module|Module * is in "
+     "mofed|openibd*restart*failed|MOFED driver*fail|Unloading*module*in use|rmmod: ERROR: Module|Module * is in "
      "use|before unloading HCA|Unloading HCA driver: *FAILED|Unloading "
      "ib_core*FAILED|toolkit-not-ready|cuda-validation*fail|gpu-operator*not ready|nic-cluster-policy*notReady",
      "A driver container of the network or GPU operator is not ready: a module could not be unloaded because another "
@@ -249,8 +240,8 @@ constexpr LineMessage kRows[] = {
       "driver was loaded again; EINVAL: a value that the driver does not take; EEXIST: it is set already), and leaves "
       "it in the state failed. ",
       {Work::ends_jobs,
-       "Run networkctl reconfigure, or restart systemd-networkd; do not reload the driver under the "
-       "management interface."}},
+       "Run networkctl reconfigure, or restart systemd-networkd; do not reload the driver under the management "
+       "interface."}},
      "networkctl status {netdev}; journalctl -u systemd-networkd -g {netdev}",
      "systemd src/network"},
     {"nm-configuration", unknown,
@@ -278,10 +269,10 @@ constexpr LineMessage kRows[] = {
      "use an OpenSM that fits.",
      "lsmod | grep ib_umad; ls -l /dev/infiniband; ibstat -p; systemctl status opensm",
      "OpenSM opensm/osm_sm.c, libvendor/osm_vendor_ibumad.c"},
-    {"opensm-unbind", unknown, "_unbind: ERR*No previous bind",
-     "A consequence: OpenSM or a part of it ends, and releases a port that it was not attached to. The first ERR line "
-     "before it has the cause.",
-     "grep -n ERR /var/log/opensm.log | head", "OpenSM opensm/osm_perfmgr.c, osm_sm.c", 0, Role::consequence},
+    consequence({"opensm-unbind", unknown, "_unbind: ERR*No previous bind",
+                 "A consequence: OpenSM or a part of it ends, and releases a port that it was not attached to. The "
+                 "first ERR line before it has the cause.",
+                 "grep -n ERR /var/log/opensm.log | head", "OpenSM opensm/osm_perfmgr.c, osm_sm.c"}),
     {"opensm-mad-timeout", network,
      "sm_mad_ctrl_send_err_cb: ERR|ERR 3113|ERR 3119|ERR 3120|ERR 5411|ERR 5438|umad_receiver: ERR|MAD completed in "
      "error|Errors on subnet. Duplicate GUID|ERR 5409|ERR 5410",
@@ -343,8 +334,8 @@ constexpr LineMessage kRows[] = {
      "iblinkinfo -l; mlxlink -d {rdma} -m",
      "infiniband-diags, ibdiagnet"},
     {"firmware-psid", software,
-     "PSID mismatch|PSID on flash*differs|PSID*does not match*image|no matching image*PSID|"
-     "image file was not found for PSID",
+     "PSID mismatch|PSID on flash*differs|PSID*does not match*image|no matching image*PSID|image file was not found "
+     "for PSID",
      "The firmware image is for another board than this NIC (PSID), and nothing was written. Use the image of the "
      "vendor of this card for the PSID on its flash: servers of Lenovo, Dell, HPE and others have NICs with a PSID of "
      "their own (OEM).",
@@ -421,8 +412,8 @@ constexpr LineMessage kRows[] = {
      "SONiC sonic-platform-daemons"},
     {"switch-port-error",
      cable,
-     "oper error event: mac_|oper error event: fec_|oper error event: high_|oper error event: signal_|"
-     "oper error event: code_|oper error event: no_rx",
+     "oper error event: mac_|oper error event: fec_|oper error event: high_|oper error event: signal_|oper error "
+     "event: code_|oper error event: no_rx",
      {"The MAC or PHY of the switch port reports an error of the link. mac_local_fault: this port receives no valid "
       "signal; mac_remote_fault: the other end reports that it receives none; fec_ and high_: too many bit errors. The "
       "other ports of the switch are not affected. Look at transceiver and cable of this port, and at the NIC or "
@@ -557,8 +548,7 @@ constexpr LineMessage kRows[] = {
     {"k8s-probe", software, "prober.go:*\"Probe errored\"|prober.go:*\"Probe failed\"",
      "The kubelet asked a container whether it works (startup, readiness, liveness), and it did not, or it had ended: "
      "the line names the pod. A pod that is not ready gets no requests; one that is not alive is restarted. Its own "
-     "log "
-     "has the reason.",
+     "log has the reason.",
      "kubectl describe pod POD; kubectl logs POD --previous", "Kubernetes pkg/kubelet/prober"},
     {"k8s-topology", host,
      "cannot be allocated with Topology locality|cannot be allocated with Topology "

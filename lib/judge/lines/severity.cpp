@@ -41,16 +41,15 @@ bool has_level_word(std::string_view line) {
 
 // Marks of a line that reports no problem.
 constexpr std::string_view kInformationalMarks =
-    " INFO|[INFO|<info>|[info]|: info: | DEBUG|[DEBUG|<debug>|<trace>|[debug]|: debug: |level=info|level=debug"
-    "|[I |advertised sufficient power";  // the last: mlx5_core prints it in the form of its warnings
+    " INFO|[INFO|<info>|[info]|: info: | DEBUG|[DEBUG|<debug>|<trace>|[debug]|: debug: |level=info|level=debug|[I "
+    "|advertised sufficient power";  // the last: mlx5_core prints it in the form of its warnings
 
 // Statements that a mark of information does not make harmless, in small letters: the level of a logger is not that of
 // the record that it prints (a hardware error of a GPU, level=info), and daemons note a failure that they try again as
 // debug output.
 constexpr std::string_view kDespiteMark =
     "failed to connect|unable to connect|failed to access|failed to reach|severity_fatal|severity=fatal|severity: "
-    "fatal|is unhealthy|as "
-    "unhealthy|to unhealthy|^aborting";
+    "fatal|is unhealthy|as unhealthy|to unhealthy|^aborting";
 
 // Words by which drivers and daemons report a problem, in small letters.
 constexpr std::string_view kFailureWords =
@@ -70,8 +69,7 @@ constexpr std::string_view kFailureWords =
     "ms$|^not * within ";
 constexpr std::string_view kComplaintWords =
     "not support|unsupported|supported only|not yet implemented|not implemented|^already|n't |not found|not "
-    "available|unavailable|not initialized|missing|warning|^warn |"
-    "no such|inconsisten|no longer|does not|invalid|^no ";
+    "available|unavailable|not initialized|missing|warning|^warn |no such|inconsisten|no longer|does not|invalid|^no ";
 // Words of a healthy start, beside those above: "DPC: error containment capabilities: ..."
 constexpr std::string_view kHealthyWords =
     "error containment capabilities|collector initialized|is initialized|module verification failed|optional |"

@@ -285,8 +285,8 @@ constexpr LineMessage kRows[] = {
         "driver|evX|devx|ibdev|IB device|cannot list devices|kernel drivers",
         "DPDK's driver for an NVIDIA NIC (mlx5, mlx4), which works beside the kernel's, could not use this function. "
         "Usual causes: mlx5_ib and ib_uverbs are not loaded, the function is bound to vfio-pci instead of mlx5_core, "
-        "/dev/infiniband or the netdev is not in the container, rdma-core or its glue library is missing, or "
-        "firmware and kernel driver lack a feature (a bond, flow priorities, DevX).",
+        "/dev/infiniband or the netdev is not in the container, rdma-core or its glue library is missing, or firmware "
+        "and kernel driver lack a feature (a bond, flow priorities, DevX).",
         "dpdk-devbind.py --status; ibv_devices; ls -l /dev/infiniband; lsmod | grep mlx5_ib",
         "DPDK drivers/common/mlx5, drivers/net/mlx5", Printer::dpdk),
     complaining(
@@ -300,25 +300,24 @@ constexpr LineMessage kRows[] = {
         "dpdk-device-other", host, kDpdk,
         "annot be used|robe|bound|VFIO|vfio|IOMMU|iommu|uio|driver|ermission|irmware|HW|DDP|_init(|reset|attach",
         "DPDK could not start a device of this host. Usual causes: the device is not bound to a driver of DPDK "
-        "(vfio-pci; NVIDIA's NICs stay with mlx5_core), the IOMMU is off or its group has other devices, the "
-        "program lacks rights (root, /dev/vfio, IPC_LOCK), or firmware that does not fit. An error before this "
-        "line, of the driver, is nearer to the cause.",
+        "(vfio-pci; NVIDIA's NICs stay with mlx5_core), the IOMMU is off or its group has other devices, the program "
+        "lacks rights (root, /dev/vfio, IPC_LOCK), or firmware that does not fit. An error before this line, of the "
+        "driver, is nearer to the cause.",
         "dpdk-devbind.py --status; ls -l /dev/vfio; journalctl -k -g vfio", "DPDK lib/eal, drivers/bus/pci",
         Printer::dpdk),
-    complaining(
-        "dpdk-other", unknown, kDpdk, "",
-        "DPDK, which drives NICs from a program. Usual causes: huge pages, a device that is not bound to its "
-        "driver, an option or number of queues that the device does not offer, or another DPDK program that uses "
-        "the same device or file prefix.",
-        "dpdk-devbind.py --status; grep Huge /proc/meminfo", "DPDK lib, drivers", Printer::dpdk),
+    complaining("dpdk-other", unknown, kDpdk, "",
+                "DPDK, which drives NICs from a program. Usual causes: huge pages, a device that is not bound to its "
+                "driver, an option or number of queues that the device does not offer, or another DPDK program that "
+                "uses the same device or file prefix.",
+                "dpdk-devbind.py --status; grep Huge /proc/meminfo", "DPDK lib, drivers", Printer::dpdk),
 
     // ---- OpenSM: "DATE TIME [THREAD] 0x01 -> function: ERR NNNN: ".
     marked(
         "opensm-host-other", host, kOpensm,
         "llocat|malloc|emory|osm_vendor|osmv_|umad_|__osm_ca|_hca_|console|osm_log|osm_db|libvendor|get_all_port_attr",
         "OpenSM could not access the port of its own host, or its files. Usual causes: ib_umad or "
-        "/dev/infiniband/umad* that is not accessible, a port that is down or in use by another subnet manager, or "
-        "a full file system (/var/cache/opensm, /var/log).",
+        "/dev/infiniband/umad* that is not accessible, a port that is down or in use by another subnet manager, or a "
+        "full file system (/var/cache/opensm, /var/log).",
         "ibstat; ls -l /dev/infiniband; df -h /var", "OpenSM libvendor, opensm/osm_db_files.c"),
     marked("opensm-configuration-other", software, kOpensm,
            "subn_|prtn|qos_|parse_|osm_qos|opts_|conf_file|conf "

@@ -29,23 +29,23 @@ constexpr std::string_view kDoubtful =
 // Words of a fault, or of a job over TCP instead of RDMA. No statement makes them harmless, with or without a mark of
 // information: the level of a logger is not that of the event that it prints.
 constexpr std::string_view kFaults =
-    "^died$|^dead$|^crash$|^crashed|kernel panic|^panicked|^panic:|^assert|lockup|fallen off|fell off|^xid$|unhealthy|"
-    "^nan$|abort complete|^aborted|^aborting|^hang$|^hangs|^hung$|^lost$|^segfault|^wedged|powered off|"
-    "(down)|^state: down|link is down|up -> down|node reboot required|recovery action|pending retirement|pending "
-    "remap|thermal slowdown|^using *socket|^using tcp |"
-    "^using *network tcp|^instead of|^older than|^differs from|^mismatch|0xffffffff";
+    "^died$|^dead$|^crash$|^crashed|kernel panic|^panicked|^panic:|^assert|lockup|fallen off|fell "
+    "off|^xid$|unhealthy|^nan$|abort complete|^aborted|^aborting|^hang$|^hangs|^hung$|^lost$|^segfault|^wedged|powered "
+    "off|(down)|^state: down|link is down|up -> down|node reboot required|recovery action|pending retirement|pending "
+    "remap|thermal slowdown|^using *socket|^using tcp |^using *network tcp|^instead of|^older than|^differs "
+    "from|^mismatch|0xffffffff";
 
 // A mark of information says more than doubtful words. The narrow ones first. A reset or a clean-up has a reason before
 // it, independent of the program that prints it.
 constexpr Condition kStatements[] = {
     {"states-recovery",
      unknown,
-     "recovery flow|recovery start|^start*recover|^begin*recover|^attempt*recover|^recovering|recovery in progress|"
-     "reset scheduled|^schedul*reset|request*reset|^resetting|is being reset|going to reset|^will reset|reset event|"
-     "reset in progress|^start*reset|^begin*reset|^trigger*reset|^reset(*done|reset done|reset completed|reset "
-     "request|reset detected|reset issued|^dumping|state dump|^dump of|^coredump|core "
-     "dump|recovery is not permitted|^health work*not permitted|"
-     "tear down|tearing down|^start*teardown|^quiesc|^halting|^reinit|^re-init|^restarting|^rebooting|^rolling back",
+     "recovery flow|recovery start|^start*recover|^begin*recover|^attempt*recover|^recovering|recovery in "
+     "progress|reset scheduled|^schedul*reset|request*reset|^resetting|is being reset|going to reset|^will reset|reset "
+     "event|reset in progress|^start*reset|^begin*reset|^trigger*reset|^reset(*done|reset done|reset completed|reset "
+     "request|reset detected|reset issued|^dumping|state dump|^dump of|^coredump|core dump|recovery is not "
+     "permitted|^health work*not permitted|tear down|tearing "
+     "down|^start*teardown|^quiesc|^halting|^reinit|^re-init|^restarting|^rebooting|^rolling back",
      {"The message says that the driver or the program resets, restarts, recovers or cleans up a part, or saves its "
       "state for a report. That is a consequence: an error, a request or a reset before it is the cause, and its "
       "connections, such as those of RDMA, are lost. Look at the lines before this one, of the same device."}},
@@ -64,16 +64,15 @@ constexpr Condition kStatements[] = {
     {"states-fewer",
      none,
      "only * out of *|only * of the *|only * of * request|^limiting|limited to|^limit*to |reduced "
-     "to|^reducing|^lowering|"
-     "lowered to|^capped|capping|^fewer|rounded|^truncat*to |^adjust|shrunk to|scaled down",
+     "to|^reducing|^lowering|lowered to|^capped|capping|^fewer|rounded|^truncat*to |^adjust|shrunk to|scaled down",
      {"The message says that the program got, or takes, less or something else than it asked for, and goes on with it: "
       "queues, rings, vectors, a size or a rate that others share, or that the part does not have. Harmless for the "
       "function; no action if the speed is right."},
      false,
-     {.words =
-          "fail|error|^lane|^width|^x1 |^x2 |^x4 |^x8 "
-          "|^x16|^gt/s|gb/s|^gbps|mbps|^link|pcie|memlock|^fault|recovery mode|refer to|gpus|nvlink|nvswitch|^hcas|"
-          "^nics|^ranks|^nodes|^planes|^hosts|^workers|thermal|temperature|throttl|^clocks|^speed|^power",
+     {.words = "fail|error|^lane|^width|^x1 |^x2 |^x4 |^x8 "
+               "|^x16|^gt/s|gb/s|^gbps|mbps|^link|pcie|memlock|^fault|recovery mode|refer "
+               "to|gpus|nvlink|nvswitch|^hcas|^nics|^ranks|^nodes|^planes|^hosts|^workers|thermal|temperature|throttl|^"
+               "clocks|^speed|^power",
       .shares = false}},
 
     {"states-taint",
@@ -92,8 +91,7 @@ constexpr Condition kStatements[] = {
 
     {"states-version",
      none,
-     "^version:*.|version *.*.|version is *.|^firmware *.*.*|^fw *.*.*|^driver *.*.*|^release "
-     "*.*.|^build *.*.",
+     "^version:*.|version *.*.|version is *.|^firmware *.*.*|^fw *.*.*|^driver *.*.*|^release *.*.|^build *.*.",
      {"The line names a version of a driver, a firmware or a program, at its start. Harmless; no action. Compare it "
       "with other hosts if only this one fails."},
      false,
@@ -171,7 +169,7 @@ bool has_two_versions(std::string_view small) {
 
 bool names_fault(const LogLine& line) {
   static const PatternList faults(kFaults);
-  return faults.is_in(line.small, LetterGroups(line.small));
+  return faults.is_in(line.small, line.small_groups);
 }
 
 }  // namespace
@@ -192,12 +190,11 @@ const Condition* statement_of(const LogLine& line) {
     const std::string stated = lower(without_advice(line.text));
     return words.is_in(stated, LetterGroups(stated));
   };
-  const LetterGroups groups(line.small);
   const bool is_marked = line.severity == Severity::informational, is_fault = names_fault(line),
              is_few = counts_too_few(line.small);
   for (size_t at = 0; at < lists.size(); ++at)
-    if (lists[at].first.is_in(line.small, groups) && is_stated(lists[at].first) &&
-        (is_marked || !lists[at].second.is_in(line.small, groups))) {
+    if (lists[at].first.is_in(line.small, line.small_groups) && is_stated(lists[at].first) &&
+        (is_marked || !lists[at].second.is_in(line.small, line.small_groups))) {
       const OtherMeaning& denied = kStatements[at].denied;
       if (denied.two_versions && has_two_versions(line.small)) return nullptr;
       if (kStatements[at].cause == none) return is_fault || (is_few && denied.shares) ? nullptr : &kStatements[at];

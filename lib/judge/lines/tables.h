@@ -6,6 +6,21 @@
 
 namespace fabric::lines {
 
+// The columns that few rows have.
+constexpr LineMessage consequence(LineMessage row) {
+  row.role = Role::consequence;
+  return row;
+}
+constexpr LineMessage consequence_of(std::string_view families, LineMessage row) {
+  row.follows = families;
+  return consequence(row);
+}
+// The message refers to the error line before it.
+constexpr LineMessage wrapping(LineMessage row) {
+  row.needs_line_before = true;
+  return row;
+}
+
 extern const std::span<const LineMessage> kHarmlessMessages;    // harmless.cpp: first, before the words of errors
 extern const std::span<const LineMessage> kCompletionMessages;  // completions.cpp
 extern const std::span<const LineMessage> kNcclMessages;        // nccl.cpp

@@ -31,64 +31,42 @@ constexpr LineMessage kRows[] = {
      "timeout), ended or has not started, the name resolves to another address, or a proxy or firewall closes the "
      "connection. RDMA is not used here.",
      "env | grep MASTER_; getent hosts $MASTER_ADDR; ss -ltnp", "PyTorch torch/csrc/distributed/c10d/TCPStore.cpp"},
-    {"torch-heartbeat",
-     peer,
-     "Failed to check the \"should dump\" flag on TCPStore|Terminating the process after attempting to dump debug "
-     "info|HeartbeatMonitor|heartbeat timeout*ProcessGroupNCCL|Received a dump signal due to a collective "
-     "timeout|Observed flight recorder dump signal|Process group watchdog thread terminated with exception|taking the "
-     "entire process down|To avoid data inconsistency, we are taking",
-     "The watchdog of PyTorch ends this process after an error or a collective that did not finish, on this rank or "
-     "another one. A consequence: the first rank with an error is the cause, or the rank that did not enter the "
-     "collective; if only the store is named, rank 0 ended before.",
-     "grep -hE 'WARN|ERROR|Traceback' LOG-OF-EVERY-RANK | head; env | grep TORCH_NCCL",
-     "PyTorch ProcessGroupNCCL.cpp",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "nccl|wc|async|gpu|torch|gloo|out|ofi|ucx"},
-    {"torch-stack",
-     unknown,
-     "Exception raised from * at *(most recent call first)",
-     "The place in PyTorch where an error was reported. A consequence: the line before it has the error. An error of "
-     "CUDA is often of an earlier call (CUDA_LAUNCH_BLOCKING=1 shows it).",
-     "grep -hE 'WARN|ERROR|Traceback|CUDA error' LOG-OF-EVERY-RANK | head",
-     "PyTorch c10/util/Exception.h",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nccl|wc|async|gpu|torch|gloo|cuda|ucx"},
-    {"horovod-shutdown",
-     unknown,
-     "Horovod has been shut down",
-     "Horovod ended on all ranks, because a rank ended or failed. A consequence: the first rank with an error is the "
-     "cause.",
-     "grep -hE 'WARN|ERROR|Traceback' LOG-OF-EVERY-RANK | head",
-     "Horovod horovod/common/operations.cc",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "nccl|wc|async|gpu|torch|gloo|out|ompi|mpich"},
-    {"torch-worker-signal",
-     unknown,
-     "Sending process * closing signal SIGTERM|Received Signals.SIGTERM death signal|Received 15 death signal|Received "
-     "1 death signal|Signal 15 (SIGTERM) received by PID|SignalException: Process|Closing process * via signal SIGTERM",
-     "torchrun stops the other ranks of the host, because a rank ended or the scheduler sent SIGTERM (time limit, "
-     "preemption, scancel). A consequence: the first \"failed (exitcode\" or Traceback, or the log of the scheduler, "
-     "has the cause.",
-     "grep -hE 'exitcode|Traceback' LOG-OF-EVERY-RANK | head; scontrol show job $SLURM_JOB_ID",
-     "PyTorch torch/distributed/elastic",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "nccl|wc|async|gpu|torch|gloo|out|slurm"},
+    consequence_of(
+        "nccl|wc|async|gpu|torch|gloo|out|ofi|ucx",
+        {"torch-heartbeat", peer,
+         "Failed to check the \"should dump\" flag on TCPStore|Terminating the process after attempting to dump debug "
+         "info|HeartbeatMonitor|heartbeat timeout*ProcessGroupNCCL|Received a dump signal due to a collective "
+         "timeout|Observed flight recorder dump signal|Process group watchdog thread terminated with exception|taking "
+         "the entire process down|To avoid data inconsistency, we are taking",
+         "The watchdog of PyTorch ends this process after an error or a collective that did not finish, on this rank "
+         "or another one. A consequence: the first rank with an error is the cause, or the rank that did not enter the "
+         "collective; if only the store is named, rank 0 ended before.",
+         "grep -hE 'WARN|ERROR|Traceback' LOG-OF-EVERY-RANK | head; env | grep TORCH_NCCL",
+         "PyTorch ProcessGroupNCCL.cpp"}),
+    consequence_of(
+        "nccl|wc|async|gpu|torch|gloo|cuda|ucx",
+        wrapping({"torch-stack", unknown, "Exception raised from * at *(most recent call first)",
+                  "The place in PyTorch where an error was reported. A consequence: the line before it has the error. "
+                  "An error of CUDA is often of an earlier call (CUDA_LAUNCH_BLOCKING=1 shows it).",
+                  "grep -hE 'WARN|ERROR|Traceback|CUDA error' LOG-OF-EVERY-RANK | head",
+                  "PyTorch c10/util/Exception.h"})),
+    consequence_of(
+        "nccl|wc|async|gpu|torch|gloo|out|ompi|mpich",
+        {"horovod-shutdown", unknown, "Horovod has been shut down",
+         "Horovod ended on all ranks, because a rank ended or failed. A consequence: the first rank with an error is "
+         "the "
+         "cause.",
+         "grep -hE 'WARN|ERROR|Traceback' LOG-OF-EVERY-RANK | head", "Horovod horovod/common/operations.cc"}),
+    consequence_of("nccl|wc|async|gpu|torch|gloo|out|slurm",
+                   {"torch-worker-signal", unknown,
+                    "Sending process * closing signal SIGTERM|Received Signals.SIGTERM death signal|Received 15 death "
+                    "signal|Received 1 death signal|Signal 15 (SIGTERM) received by PID|SignalException: "
+                    "Process|Closing process * via signal SIGTERM",
+                    "torchrun stops the other ranks of the host, because a rank ended or the scheduler sent SIGTERM "
+                    "(time limit, preemption, scancel). A consequence: the first \"failed (exitcode\" or Traceback, or "
+                    "the log of the scheduler, has the cause.",
+                    "grep -hE 'exitcode|Traceback' LOG-OF-EVERY-RANK | head; scontrol show job $SLURM_JOB_ID",
+                    "PyTorch torch/distributed/elastic"}),
     {"torch-rank-mismatch", software,
      "Detected mismatch between collectives on ranks|Tensors must be contiguous|Rank * is running collective: "
      "CollectiveFingerPrint|Default process group has not been initialized|Mismatched collectives|collective "
@@ -142,19 +120,15 @@ constexpr LineMessage kRows[] = {
      "(RAY_memory_usage_threshold). The peers of the worker see a closed connection. Use fewer or smaller tasks per "
      "node, or raise the limit of the container. The network is not at fault.",
      "free -g; ray status; journalctl -k -g oom-kill", "Ray src/ray/raylet/node_manager.cc"},
-    {"ray-worker-failed",
-     unknown,
-     "error raised in its creation task|have not registered within the timeout|RayTaskError(",
-     "A worker of Ray failed in its own code, or during its start. The line is a consequence: the Traceback of the "
-     "worker, in this log or in /tmp/ray/session_latest/logs (worker-*.err) of its node, has the cause.",
-     "grep -hE 'Traceback|rror' /tmp/ray/session_latest/logs/worker-*.err | head",
-     "Ray python/ray/exceptions.py",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nccl|wc|async|gpu|torch|gloo|out|nvshmem|mooncake|nixl|ucx"},
+    consequence_of(
+        "nccl|wc|async|gpu|torch|gloo|out|nvshmem|mooncake|nixl|ucx",
+        wrapping(
+            {"ray-worker-failed", unknown,
+             "error raised in its creation task|have not registered within the timeout|RayTaskError(",
+             "A worker of Ray failed in its own code, or during its start. The line is a consequence: the Traceback of "
+             "the worker, in this log or in /tmp/ray/session_latest/logs (worker-*.err) of its node, has the cause.",
+             "grep -hE 'Traceback|rror' /tmp/ray/session_latest/logs/worker-*.err | head",
+             "Ray python/ray/exceptions.py"})),
     {"ray-node-died", peer,
      "The node with node id * and address * has been marked dead|has been marked dead because the detector|The actor "
      "died unexpectedly|The actor is dead because its|ActorDiedError|ActorUnavailableError|WorkerCrashedError|Raylet "
@@ -166,8 +140,7 @@ constexpr LineMessage kRows[] = {
      "ray status; journalctl -k -g oom-kill; ls /tmp/ray/session_latest/logs", "Ray src/ray/gcs"},
     {"ray-channel-timeout", peer, "RayChannelTimeoutError|RayCgraphTimeout",
      "A worker of Ray's compiled graph (vLLM with several nodes) did not deliver its result in time: it hangs, mostly "
-     "in "
-     "NCCL or while it compiles, or it died. Look at the logs of the other workers for the first error; a slow step "
+     "in NCCL or while it compiles, or it died. Look at the logs of the other workers for the first error; a slow step "
      "needs a longer RAY_CGRAPH_get_timeout.",
      "ray status; grep -hE 'WARN|ERROR' /tmp/ray/session_latest/logs/worker-*.err | head",
      "Ray python/ray/exceptions.py"},
@@ -180,22 +153,16 @@ constexpr LineMessage kRows[] = {
      "(CUDA_VISIBLE_DEVICES), or another job holds them. Compare ray status with the size of tensor and pipeline "
      "parallelism.",
      "ray status; nvidia-smi -L", "Ray, vLLM vllm/executor/ray_utils.py"},
-    {"vllm-worker-ended",
-     unknown,
-     "Got fatal signal from worker process|EngineCore hit an exception|EngineCore failed to start|Engine core "
-     "initialization failed|EngineDeadError|Engine core proc * died|WorkerProc initialization failed|Worker proc * "
-     "died unexpectedly|EngineCore encountered a fatal error|AsyncLLMEngine has failed|MQLLMEngine|RPC call to * timed "
-     "out",
-     "vLLM ended because one of its processes ended or did not answer in time. A consequence: the first Traceback or "
-     "NCCL WARN of a worker before this line is the cause (memory of the GPU, a shared library, NCCL).",
-     "grep -hE 'Traceback|rror|NCCL WARN' LOG-OF-EVERY-RANK | head",
-     "vLLM vllm/v1/engine",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nccl|wc|async|gpu|torch|gloo|out|ray|nvshmem|mooncake|nixl|ucx"},
+    consequence_of("nccl|wc|async|gpu|torch|gloo|out|ray|nvshmem|mooncake|nixl|ucx",
+                   wrapping({"vllm-worker-ended", unknown,
+                             "Got fatal signal from worker process|EngineCore hit an exception|EngineCore failed to "
+                             "start|Engine core initialization failed|EngineDeadError|Engine core proc * "
+                             "died|WorkerProc initialization failed|Worker proc * died unexpectedly|EngineCore "
+                             "encountered a fatal error|AsyncLLMEngine has failed|MQLLMEngine|RPC call to * timed out",
+                             "vLLM ended because one of its processes ended or did not answer in time. A consequence: "
+                             "the first Traceback or NCCL WARN of a worker before this line is the cause (memory of "
+                             "the GPU, a shared library, NCCL).",
+                             "grep -hE 'Traceback|rror|NCCL WARN' LOG-OF-EVERY-RANK | head", "vLLM vllm/v1/engine"})),
     {"sglang-watchdog", unknown,
      "Received sigquit from a child process|atchdog timeout (self.watchdog_timeout|Scheduler hit an exception|The "
      "memory capacity is unbalanced|Rank 0 scheduler is dead|detokenizer*died|Scheduler or DataParallelController * "
@@ -270,17 +237,16 @@ constexpr LineMessage kRows[] = {
      "RCCL cannot read a GPU from /sys/class/kfd, where the driver shows the topology: the container lacks /sys or "
      "/dev/kfd, the GPU is not visible to it, or amdgpu did not start it.",
      "ls /sys/class/kfd/kfd/topology/nodes /dev/kfd; rocm-smi --showtopo", "RCCL src/misc/alt_rsmi.cc"},
-    {"mooncake-recomputes", unknown, "Failed to receive all KVs and hidden states",
-     "The KV cache did not arrive from the prefill side, and the decode side computes it again: slower, not wrong. "
-     "This "
-     "is a consequence: the transfer failed, and Mooncake's own lines on both sides say why.",
-     "grep -hE '^[EW][0-9]' LOG-OF-BOTH-SIDES | head", "vLLM, Mooncake mooncake_store_connector.py", 0,
-     Role::consequence},
-    {"mooncake-attempts", unknown, "transfer_incomplete max_attempts|Transfer incomplete, retrying",
-     "A transfer of Mooncake did not complete: it is tried again, or given up after the last attempt. This is a "
-     "consequence; the first error of the transfer engine (slices, handshake), here or at the peer, is the cause.",
-     "grep -hE ' E[0-9]|ERROR' LOG-OF-EVERY-RANK | head", "Mooncake mooncake-store/src/client.cpp", 0,
-     Role::consequence},
+    consequence(
+        {"mooncake-recomputes", unknown, "Failed to receive all KVs and hidden states",
+         "The KV cache did not arrive from the prefill side, and the decode side computes it again: slower, not wrong. "
+         "This is a consequence: the transfer failed, and Mooncake's own lines on both sides say why.",
+         "grep -hE '^[EW][0-9]' LOG-OF-BOTH-SIDES | head", "vLLM, Mooncake mooncake_store_connector.py"}),
+    consequence(
+        {"mooncake-attempts", unknown, "transfer_incomplete max_attempts|Transfer incomplete, retrying",
+         "A transfer of Mooncake did not complete: it is tried again, or given up after the last attempt. This is a "
+         "consequence; the first error of the transfer engine (slices, handshake), here or at the peer, is the cause.",
+         "grep -hE ' E[0-9]|ERROR' LOG-OF-EVERY-RANK | head", "Mooncake mooncake-store/src/client.cpp"}),
     {"doca-gid", host, "doca_verbs*ailed to query roce version|doca_verbs*ailed to query ROCE",
      "DOCA could not read which kind of RoCE the GID of the port has: the GID index is empty or wrong, or the "
      "container does not show /sys/class/infiniband. Check the GID index and the GID table of the port.",
@@ -300,20 +266,13 @@ constexpr LineMessage kRows[] = {
      "established again after a restart of the peer. Harmless by itself; if connections are established repeatedly, "
      "look at the log of the peer.",
      "env | grep MC_", "Mooncake mooncake-transfer-engine/src/transport"},
-    {"mooncake-transfer",
-     unknown,
-     "TRANSFER_FAIL",
-     "A value did not get to or from Mooncake's store, because the transfer to the other node failed. This is a "
-     "consequence: the lines of rdma_transport and worker_pool before it have the status of the RDMA operation, or the "
-     "peer ended.",
-     "grep -hE 'rdma_|worker_pool' LOG-OF-EVERY-RANK | head; fabric-agentctl check",
-     "Mooncake mooncake-store ErrorCode",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "mooncake|wc|modify|registration"},
+    consequence_of("mooncake|wc|modify|registration",
+                   wrapping({"mooncake-transfer", unknown, "TRANSFER_FAIL",
+                             "A value did not get to or from Mooncake's store, because the transfer to the other node "
+                             "failed. This is a consequence: the lines of rdma_transport and worker_pool before it "
+                             "have the status of the RDMA operation, or the peer ended.",
+                             "grep -hE 'rdma_|worker_pool' LOG-OF-EVERY-RANK | head; fabric-agentctl check",
+                             "Mooncake mooncake-store ErrorCode"})),
     {"rdma-library-missing", software,
      "libmlx5.so not available at runtime|libbnxt_re.so not available at runtime|libionic.so not available at "
      "runtime|UCCL P2P: failed to load lib|UCCL P2P: dlsym|Failed to open libmlx5|Failed to load libmlx5|Failed to "
@@ -412,8 +371,8 @@ constexpr LineMessage kRows[] = {
     {"nvshmem-bootstrap", software,
      "Bootstrap unable to load|Bootstrap failed to get symbol|Bootstrap plugin init failed|Bootstrap library dlopen "
      "failed|Invalid bootstrap|bootstrap_loader_init|bootstrap*plugin*failed|bootstrap_init failed|Bootstrap plugin "
-     "preinit failed|bootstrap version (*is not compatible|Bootstrap versions not compatible|returned an "
-     "incompatible version|BOOTSTRAP_UID_SESSION_ID|Invalid UID Session ID",
+     "preinit failed|bootstrap version (*is not compatible|Bootstrap versions not compatible|returned an incompatible "
+     "version|BOOTSTRAP_UID_SESSION_ID|Invalid UID Session ID",
      "NVSHMEM could not start the exchange between its processes: the library nvshmem_bootstrap_*.so of the chosen way "
      "(NVSHMEM_BOOTSTRAP: MPI, PMI, UID) is missing in LD_LIBRARY_PATH or was built for another MPI, or the launcher "
      "offers another PMI. UID needs an interface (NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME).",

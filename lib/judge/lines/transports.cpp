@@ -10,27 +10,22 @@ using enum FaultLocation;
 constexpr std::string_view kHccl = "CANN HCCL src/platform/hccp, HCCL troubleshooting of Huawei";
 
 constexpr LineMessage kRows[] = {
-    {"nccl-allocator-poll",
-     unknown,
-     "[Rem Allocator]|[Proxy Service UDS] Poll failed|[Proxy Service] Poll failed|Poll failed with error",
-     "A helper thread of NCCL (remote memory allocator, proxy service) lost the local connection to its process: "
-     "mostly a consequence of another failure. The first error of this and of the other ranks before it is the cause.",
-     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
-     "NCCL src/allocator.cc, src/proxy.cc",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "nccl|wc|async|modify|open|registration|object|ofi|gpu"},
+    consequence_of(
+        "nccl|wc|async|modify|open|registration|object|ofi|gpu",
+        {"nccl-allocator-poll", unknown,
+         "[Rem Allocator]|[Proxy Service UDS] Poll failed|[Proxy Service] Poll failed|Poll failed with error",
+         "A helper thread of NCCL (remote memory allocator, proxy service) lost the local connection to its process: "
+         "mostly a consequence of another failure. The first error of this and of the other ranks before it is the "
+         "cause.",
+         "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NCCL src/allocator.cc, src/proxy.cc"}),
     {"nccl-ipc-handle", host,
      "IpcGetMemHandle failed|IpcOpenMemHandle "
      "failed|cudaIpcOpenMemHandle*failed|hipIpcOpenMemHandle*failed|hipIpcGetMemHandle|failed to peer with "
      "device|failed to open CUDA IPC handle|cuMemImportFromShareableHandle|cuMemExportToShareableHandle",
      "A buffer of a GPU cannot be shared with another process or GPU of this host (CUDA or HIP IPC, peer access): the "
      "driver or GPU does not support it, the containers of the ranks share no IPC or PID namespace (--ipc=host), or "
-     "memory of another kind (cuMem) is used. With ROCm, also HSA_ENABLE_IPC_MODE_LEGACY, "
-     "which some images set: unset it. NCCL_P2P_DISABLE=1 or NCCL_CUMEM_ENABLE=0 as a test.",
+     "memory of another kind (cuMem) is used. With ROCm, also HSA_ENABLE_IPC_MODE_LEGACY, which some images set: unset "
+     "it. NCCL_P2P_DISABLE=1 or NCCL_CUMEM_ENABLE=0 as a test.",
      "nvidia-smi topo -p2p r; readlink /proc/PID/ns/ipc; env | grep NCCL_", "NCCL src/transport/p2p.cc"},
     // HCCL and HCCP of Huawei's Ascend NPUs; the numbers behind ret are errnos, or of enum HcclResult.
     {"ascend-link", cable, "ra_hdc_rdev*ret(-67)|ra rdev init failed*ret(-67)|ra_rdev*ret(-67)",
@@ -54,7 +49,7 @@ constexpr LineMessage kRows[] = {
      "HCCL could not connect an Ascend NPU to another rank, or got no answer from it in time (HCCL_CONNECT_TIMEOUT, "
      "120 s): the other rank (dst_rank, remote) ended, hangs or is late. Look first at its log, and at ranks without "
      "any error; then at the link and the IP addresses of both NPUs (ping between them, TLS of both on or off).",
-     "hccn_tool -i NPU -link -g; hccn_tool -i NPU -ping -g address {peer}; env | grep HCCL_", kHccl, 0, Role::cause},
+     "hccn_tool -i NPU -link -g; hccn_tool -i NPU -ping -g address {peer}; env | grep HCCL_", kHccl},
     {"nccl-device-counts", software,
      "Detected mixed local Net device counts|Detected mixed local CollNet device counts|have different number of "
      "NICs|NCCL_IGNORE_NET_MISMATCH",
@@ -196,26 +191,19 @@ constexpr LineMessage kRows[] = {
      "UCX_IB_ROCE_SUBNET_LIST excludes all, or UCX_NET_DEVICES names another port. Leave the variables out, or use the "
      "index of the RoCE v2 IPv4 GID.",
      "fabric-agentctl check --only gid; env | grep UCX_", "UCX src/uct/ib/base/ib_device.c"},
-    {"ucx-unfinished",
-     software,
-     "unexpected tag-receive descriptor|was not returned to mpool|was not matched*UCX|UCX*was not matched|UCX*were not "
-     "released|UCX*not completed at",
-     "At its end the program left messages for which it had posted no receive, or requests that it had not completed: "
-     "UCX warns, and frees them. It is about the program, not the network; the results up to there are not touched. "
-     "Match each send with a receive, and complete all requests before finalize. UCX_LOG_LEVEL=error hides it.",
-     "env | grep UCX_LOG_LEVEL",
-     "UCX src/ucp/tag/tag_match.c, src/ucs/datastruct/mpool.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "ucx|wc|modify|object|gpu"},
+    consequence_of("ucx|wc|modify|object|gpu",
+                   {"ucx-unfinished", software,
+                    "unexpected tag-receive descriptor|was not returned to mpool|was not matched*UCX|UCX*was not "
+                    "matched|UCX*were not released|UCX*not completed at",
+                    "At its end the program left messages for which it had posted no receive, or requests that it had "
+                    "not completed: UCX warns, and frees them. It is about the program, not the network; the results "
+                    "up to there are not touched. Match each send with a receive, and complete all requests before "
+                    "finalize. UCX_LOG_LEVEL=error hides it.",
+                    "env | grep UCX_LOG_LEVEL", "UCX src/ucp/tag/tag_match.c, src/ucs/datastruct/mpool.c"}),
     {"ucx-memory-type", software, "Segmentation fault: invalid permissions for mapped object",
      "The process read or wrote memory that the CPU may not access, mostly memory of a GPU that UCX took for host "
-     "memory: "
-     "UCX was built without CUDA or ROCm, UCX_TLS omits cuda_copy and cuda_ipc (rocm_copy, rocm_ipc), or its cache of "
-     "memory types missed the allocation (a static CUDA runtime: UCX_MEMTYPE_CACHE=n).",
+     "memory: UCX was built without CUDA or ROCm, UCX_TLS omits cuda_copy and cuda_ipc (rocm_copy, rocm_ipc), or its "
+     "cache of memory types missed the allocation (a static CUDA runtime: UCX_MEMTYPE_CACHE=n).",
      "ucx_info -d | grep -E 'cuda|rocm'; env | grep UCX_", "UCX src/ucs/debug/debug.c ucs_error_signal_handler()"},
     {"ucx-fork", software,
      "a fork() has been issued|fork() warning|ibv_fork_init() was disabled or failed|data corruption might occur when "
@@ -322,20 +310,14 @@ constexpr LineMessage kRows[] = {
      "Client and server of perftest run with different options or versions: give both the same test, -s, -q, -m, "
      "--use_cuda and --report options, and use one release of perftest.",
      "ib_write_bw --version", "perftest src/perftest_communication.c"},
-    {"perftest-no-data",
-     network,
-     "Did not get Message for 120 Seconds|Error occurred while running|Completion with error at|Failed to complete "
-     "run_iter",
-     "A test of perftest failed or stopped while it ran: no data came for 120 seconds, or a completion had an error "
-     "(the status line beside it decides). The path between the ports loses packets, the MTU (-m) does not pass the "
-     "switches, or the other side ended: try -m 1024, then look at the counters of both ports.",
-     "fabric-agentctl counters; fabric-agentctl diagnose",
-     "perftest src/perftest_resources.c",
-     0,
-     Role::cause,
-     Call::none,
-     {},
-     true},
+    wrapping(
+        {"perftest-no-data", network,
+         "Did not get Message for 120 Seconds|Error occurred while running|Completion with error at|Failed to complete "
+         "run_iter",
+         "A test of perftest failed or stopped while it ran: no data came for 120 seconds, or a completion had an "
+         "error (the status line beside it decides). The path between the ports loses packets, the MTU (-m) does not "
+         "pass the switches, or the other side ended: try -m 1024, then look at the counters of both ports.",
+         "fabric-agentctl counters; fabric-agentctl diagnose", "perftest src/perftest_resources.c"}),
     {"perftest-odp", host,
      "isn't ODP capable|doesn't support implicit ODP|ODP * not supported for|ODP Atomics are not supported|ODP is not "
      "available on|T10DIF signature offload is not supported|Packet Pacing isn't supported|Couldn't allocate "
