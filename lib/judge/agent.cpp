@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/agent.h"
-
+// The state of fabric-agentd.
 #include "judge/network.h"
 #include "judge/rule.h"
 
@@ -226,9 +225,7 @@ constexpr Rule kSuppressions{
     .ask_host = ask_suppressions,
 };
 
-std::span<const Rule> agent_rules() {
-  static constexpr Rule kAll[]{kAgent, kManaged, kSuppressions};
-  return kAll;
-}
+constexpr Rule kTable[]{kAgent, kManaged, kSuppressions};
+const std::span<const Rule> kAgentRules = kTable;
 
 }  // namespace fabric

@@ -496,9 +496,7 @@ constexpr Rule kPeerApp{
     .ask_port = ask_peer_app,
 };
 
-std::span<const Rule> cabling_rules() {
-  static constexpr Rule kAll[]{kCabling, kPeerPfc, kPeerEts, kPeerApp};
-  return kAll;
-}
+constexpr Rule kTable[]{kCabling, kPeerPfc, kPeerEts, kPeerApp};
+const std::span<const Rule> kCablingRules = kTable;
 
 }  // namespace fabric

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/device.h"
-
+// The NIC as a device: its transport, counters that do not count, GIDs that change, devlink health reporters.
 #include <cmath>
 #include <set>
 
@@ -378,9 +377,7 @@ constexpr Rule kRdmaTransport{
     .ask_port = ask_rdma_transport,
 };
 
-std::span<const Rule> device_rules() {
-  static constexpr Rule kAll[]{kCountersFrozen, kGidChanged, kDeviceHealth, kRdmaResources, kRdmaTransport};
-  return kAll;
-}
+constexpr Rule kTable[]{kCountersFrozen, kGidChanged, kDeviceHealth, kRdmaResources, kRdmaTransport};
+const std::span<const Rule> kDeviceRules = kTable;
 
 }  // namespace fabric

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/gid.h"
-
+// The GIDs of a port: whether it has one that jobs can use, and no other device has the same.
 #include "judge/finding.h"
 #include "judge/network.h"
 #include "judge/port_context.h"
@@ -356,9 +355,7 @@ constexpr Rule kGid{
     .ask_port = ask_gid,
 };
 
-std::span<const Rule> gid_rules() {
-  static constexpr Rule kAll[]{kGid};
-  return kAll;
-}
+constexpr Rule kTable[]{kGid};
+const std::span<const Rule> kGidRules = kTable;
 
 }  // namespace fabric

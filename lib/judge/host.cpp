@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/host.h"
-
+// The host: limits of jobs, memory, CPU power saving, clocks and interrupts.
 #include <cmath>
 
 #include "judge/network.h"
@@ -999,10 +998,8 @@ constexpr Rule kRdmaProvider{
     .ask = ask_rdma_provider,
 };
 
-std::span<const Rule> host_rules() {
-  static constexpr Rule kAll[]{kMemlock,     kLimitsConf,  kNofile,        kHugePages, kGovernor, kCStates,
-                               kClockSource, kIrqAffinity, kNumaBalancing, kSnc,       kLockdown, kRdmaProvider};
-  return kAll;
-}
+constexpr Rule kTable[]{kMemlock,     kLimitsConf,  kNofile,        kHugePages, kGovernor, kCStates,
+                        kClockSource, kIrqAffinity, kNumaBalancing, kSnc,       kLockdown, kRdmaProvider};
+const std::span<const Rule> kHostRules = kTable;
 
 }  // namespace fabric

@@ -838,10 +838,8 @@ constexpr Rule kDamagedLink{
     .find_cause = damaged_link,
 };
 
-std::span<const Rule> link_rules() {
-  static constexpr Rule kAll[]{kRate,      kRoceMtu,       kLinkFlap,      kLinkErrors,
-                               kPreFecBer, kSwitchRestart, kDamagedInHost, kDamagedLink};
-  return kAll;
-}
+constexpr Rule kTable[]{kRate,      kRoceMtu,       kLinkFlap,      kLinkErrors,
+                        kPreFecBer, kSwitchRestart, kDamagedInHost, kDamagedLink};
+const std::span<const Rule> kLinkRules = kTable;
 
 }  // namespace fabric

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/loss.h"
-
+// Lost packets: transport, discards, the network, receivers and far ends that do not answer.
 #include "judge/engine.h"
 #include "judge/network.h"
 #include "judge/pcie.h"
@@ -651,10 +650,8 @@ constexpr Rule kFarEnd{
     .find_cause = far_end,
 };
 
-std::span<const Rule> loss_rules() {
-  static constexpr Rule kAll[]{kLoss,      kReceiver,      kRequests, kDiscards, kDamagedOnPath,
-                               kSendDrops, kLossInNetwork, kSlowHost, kFarEnd};
-  return kAll;
-}
+constexpr Rule kTable[]{kLoss,      kReceiver,      kRequests, kDiscards, kDamagedOnPath,
+                        kSendDrops, kLossInNetwork, kSlowHost, kFarEnd};
+const std::span<const Rule> kLossRules = kTable;
 
 }  // namespace fabric

@@ -1116,9 +1116,7 @@ constexpr Rule kPartition{
     .ask_port = ask_partition,
 };
 
-std::span<const Rule> network_rules() {
-  static constexpr Rule kAll[]{kAddress, kGateway, kGidIndex, kMtuChain, kPartition, kRails, kFirmware};
-  return kAll;
-}
+constexpr Rule kTable[]{kAddress, kGateway, kGidIndex, kMtuChain, kPartition, kRails, kFirmware};
+const std::span<const Rule> kNetworkRules = kTable;
 
 }  // namespace fabric

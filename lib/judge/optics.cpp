@@ -444,9 +444,7 @@ MaybeCause no_light(const PortContext& ctx) {
   return Cause{.evidence = {line + "; our transmitter reports no fault"}};
 }
 
-std::span<const Rule> optics_rules() {
-  static constexpr Rule kAll[]{kModuleMemory, kOptics, kModuleTemperature, kBadModule};
-  return kAll;
-}
+constexpr Rule kTable[]{kModuleMemory, kOptics, kModuleTemperature, kBadModule};
+const std::span<const Rule> kOpticsRules = kTable;
 
 }  // namespace fabric

@@ -1054,9 +1054,7 @@ constexpr Rule kSlowPcie{
     .find_cause = slow_pcie,
 };
 
-std::span<const Rule> pcie_rules() {
-  static constexpr Rule kAll[]{kPcie, kAer, kPcieErrors, kSlowPcie};
-  return kAll;
-}
+constexpr Rule kTable[]{kPcie, kAer, kPcieErrors, kSlowPcie};
+const std::span<const Rule> kPcieRules = kTable;
 
 }  // namespace fabric

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/pfc.h"
-
+// Flow and congestion control: PFC, global pause, storms, ECN and CNPs; traffic that PFC does not protect.
 #include <cmath>
 
 #include "judge/port_context.h"
@@ -873,11 +872,9 @@ constexpr Rule kBusyNetwork{
     .find_cause = congestion,
 };
 
-std::span<const Rule> pfc_rules() {
-  static constexpr Rule kAll[]{kPfcAndPause, kPfcOnLossy, kPfcWatchdog,        kCongestion,   kPauseStorm,
-                               kPauseHeld,   kCnpIgnored, kUnprotectedTraffic, kPfcOffSwitch, kUnprotected,
-                               kHeadroom,    kEcnOff,     kPausedByNetwork,    kBusyNetwork};
-  return kAll;
-}
+constexpr Rule kTable[]{kPfcAndPause, kPfcOnLossy, kPfcWatchdog,        kCongestion,   kPauseStorm,
+                        kPauseHeld,   kCnpIgnored, kUnprotectedTraffic, kPfcOffSwitch, kUnprotected,
+                        kHeadroom,    kEcnOff,     kPausedByNetwork,    kBusyNetwork};
+const std::span<const Rule> kPfcRules = kTable;
 
 }  // namespace fabric

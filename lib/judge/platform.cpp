@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/platform.h"
-
+// The platform between GPUs and NICs: ACS, IOMMU, BARs, GPUDirect, power saving and tuning of PCI devices.
 #include <bit>
 
 #include "judge/platform_view.h"
@@ -776,9 +775,7 @@ constexpr Rule kPciTuning{
     .ask = ask_pci_tuning,
 };
 
-std::span<const Rule> platform_rules() {
-  static constexpr Rule kAll[]{kAcs, kGpuBar, kGpudirect, kIommu, kPciPower, kPciTuning};
-  return kAll;
-}
+constexpr Rule kTable[]{kAcs, kGpuBar, kGpudirect, kIommu, kPciPower, kPciTuning};
+const std::span<const Rule> kPlatformRules = kTable;
 
 }  // namespace fabric

@@ -354,9 +354,7 @@ constexpr Rule kDcbxDaemon{
     .ask_port = ask_dcbx_daemon,
 };
 
-std::span<const Rule> settings_rules() {
-  static constexpr Rule kAll[]{kSysctl, kVendorSettings, kDcbxDaemon};
-  return kAll;
-}
+constexpr Rule kTable[]{kSysctl, kVendorSettings, kDcbxDaemon};
+const std::span<const Rule> kSettingsRules = kTable;
 
 }  // namespace fabric

@@ -1432,9 +1432,7 @@ constexpr Rule kSymmetry{
     .ask = ask_symmetry,
 };
 
-std::span<const Rule> topology_rules() {
-  static constexpr Rule kAll[]{kPairing, kLocality, kExpect, kInventory, kSymmetry};
-  return kAll;
-}
+constexpr Rule kTable[]{kPairing, kLocality, kExpect, kInventory, kSymmetry};
+const std::span<const Rule> kTopologyRules = kTable;
 
 }  // namespace fabric

@@ -2,17 +2,11 @@
 // Pairing of GPUs and compute NICs, for checks of the symmetry of the machine.
 #pragma once
 
-#include <span>
-
 #include "judge/finding.h"
 #include "node/inventory.h"
 #include "topology/built.h"
 
 namespace fabric {
-
-struct Rule;
-
-std::span<const Rule> topology_rules();
 
 struct Placement {
   std::shared_ptr<const Built> built;

@@ -274,9 +274,7 @@ constexpr Rule kCounterFull{
     .ask = ask_counter_full,
 };
 
-std::span<const Rule> unseen_rules() {
-  static constexpr Rule kAll[]{kOtherNamespaces, kUnseenTraffic, kCounterFull};
-  return kAll;
-}
+constexpr Rule kTable[]{kOtherNamespaces, kUnseenTraffic, kCounterFull};
+const std::span<const Rule> kUnseenRules = kTable;
 
 }  // namespace fabric

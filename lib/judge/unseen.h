@@ -4,15 +4,10 @@
 #pragma once
 
 #include <optional>
-#include <span>
 
 #include "judge/port_context.h"
 
 namespace fabric {
-
-struct Rule;
-
-std::span<const Rule> unseen_rules();
 
 // The id of the rule about ports whose RDMA traffic is counted only in part, or not at all.
 inline constexpr std::string_view kUnseenTrafficId = "unseen-traffic";
