@@ -13,6 +13,11 @@ namespace {
 
 using enum FaultLocation;
 
+constexpr Condition consequence(Condition row) {
+  row.is_consequence = true;
+  return row;
+}
+
 // The narrow ones first: "connection refused: no such device" is about the device.
 constexpr Condition kConditions[] = {
     {"says-dma-map",
@@ -71,12 +76,7 @@ constexpr Condition kConditions[] = {
      {"The message says that the device or its driver does not have these statistics. Only their values are missing. "
       "Harmless; no action."},
      false,
-     {},
-     Says::other,
-     Complaint::with_errno,
-     {},
-     false,
-     "EOPNOTSUPP|ENOTSUPP"},
+     {.only_errors = "EOPNOTSUPP|ENOTSUPP"}},
 
     // An offload of a netdev. A feature that RDMA needs is worth a look.
     {"says-feature-off",
@@ -182,33 +182,26 @@ constexpr Condition kConditions[] = {
      true},
 
     // The end of a program or a connection. Objects that are left are freed with the process.
-    {"says-teardown",
-     unknown,
-     "graceful shutdown|during shutdown|at shutdown|on shutdown|during teardown|during finaliz|during cleanup|during "
-     "destruct|in destructor|while closing|while shutting down",
-     {"The message says that an object could not be freed in order at the end of a connection or of the process. After "
-      "another error it is a consequence: look at the first error of this process. Without one it is harmless; no "
-      "action."},
-     false,
-     {.words = "^node|^host |server|machine|^system"},
-     Says::other,
-     Complaint::with_errno,
-     {},
-     true},
+    consequence({"says-teardown",
+                 unknown,
+                 "graceful shutdown|during shutdown|at shutdown|on shutdown|during teardown|during finaliz|during "
+                 "cleanup|during destruct|in destructor|while closing|while shutting down",
+                 {"The message says that an object could not be freed in order at the end of a connection or of the "
+                  "process. After another error it is a consequence: look at the first error of this process. Without "
+                  "one it is harmless; no action."},
+                 false,
+                 {.words = "^node|^host |server|machine|^system"}}),
 
-    {"says-canceled",
-     unknown,
-     "operation aborted|operation canceled|operation cancelled|operation was canceled|operation was cancelled|request "
-     "canceled|request cancelled|request was canceled|request was cancelled|was canceled by|was cancelled by",
-     {"The message says that an operation was cancelled while it waited: its time ran out, its connection was closed, "
-      "or the program ends. This is a consequence: the timeout, or the error of the other end, is in another line, "
-      "also shortly after this one."},
-     false,
-     {.words = "^user|^job"},
-     Says::other,
-     Complaint::with_errno,
-     {},
-     true},
+    consequence({"says-canceled",
+                 unknown,
+                 "operation aborted|operation canceled|operation cancelled|operation was canceled|operation was "
+                 "cancelled|request canceled|request cancelled|request was canceled|request was cancelled|was canceled "
+                 "by|was cancelled by",
+                 {"The message says that an operation was cancelled while it waited: its time ran out, its connection "
+                  "was closed, or the program ends. This is a consequence: the timeout, or the error of the other end, "
+                  "is in another line, also shortly after this one."},
+                 false,
+                 {.words = "^user|^job"}}),
 
     {"says-no-peer-access",
      host,
@@ -549,12 +542,7 @@ constexpr Condition kConditions[] = {
      {"The message says that an object was not made, but its errno is that of a device or a connection, not of a lack "
       "of memory. This is a consequence: a step of it failed, which an earlier line of this process names."},
      false,
-     {},
-     Says::other,
-     Complaint::with_errno,
-     {},
-     false,
-     "EIO|ECANCELED|ECONNRESET|EPIPE|ENODEV|ENXIO"},
+     {.only_errors = "EIO|ECANCELED|ECONNRESET|EPIPE|ENODEV|ENXIO"}},
 
     {"says-shared-memory",
      host,
@@ -930,19 +918,13 @@ struct FailedStep {
 constexpr FailedStep kSteps[] = {
     {"destroy|^close|^free |^freeing|_free |dealloc|dereg|de-reg|unregist|unmap|munmap|unbind|unpin|^release|detach|"
      "finaliz|teardown|tear down|shut down|shutdown|cleanup|clean up|roll back|disconnect|fi_close|^purge|^abort",
-     {"step-frees",
-      unknown,
-      "",
-      {"The message says that an object could not be freed at the end of a connection or of the process. After another "
-       "error it is a consequence: look at the first error of this process. Without one it is harmless, because the "
-       "kernel frees the RDMA objects of a process that ends; only in a process that runs on, objects are used up in "
-       "time."},
-      false,
-      {},
-      Says::other,
-      Complaint::with_errno,
-      {},
-      true}},
+     consequence({"step-frees",
+                  unknown,
+                  "",
+                  {"The message says that an object could not be freed at the end of a connection or of the process. "
+                   "After another error it is a consequence: look at the first error of this process. Without one it "
+                   "is harmless, because the kernel frees the RDMA objects of a process that ends; only in a process "
+                   "that runs on, objects are used up in time."}})},
     {"^parse|parsing|^decod|^encod|^pack |^packing|^unpack|serializ|^convert",
      {"step-internal-data",
       software,
@@ -1007,19 +989,13 @@ constexpr Condition kInternal{
      "its state is not valid: look at its first error."}};
 // An object that the call needs is absent, because it was not made.
 constexpr std::string_view kWithoutObject = "is null|null pointer|null argument";
-constexpr Condition kNoObject{
-    "step-without-object",
-    unknown,
-    "",
-    {"The message says that the library was given an empty pointer in place of an object that it needs: the object was "
-     "not made before. This is a consequence of an earlier error of this process, which its first error line names; "
-     "without one, it is a fault of the program or the library."},
-    false,
-    {},
-    Says::other,
-    Complaint::with_errno,
-    {},
-    true};
+constexpr Condition kNoObject =
+    consequence({"step-without-object",
+                 unknown,
+                 "",
+                 {"The message says that the library was given an empty pointer in place of an object that it needs: "
+                  "the object was not made before. This is a consequence of an earlier error of this process, which "
+                  "its first error line names; without one, it is a fault of the program or the library."}});
 constexpr std::string_view kRefusedWords =
     "request|invalid|not support|unsupported|^already|must |only |cannot be|can't be|cannot change|can't change|cannot "
     "set|can't set|cannot enable|can't enable|not allowed|exceed|out of range|in use|too many|too large|too "
@@ -1113,33 +1089,14 @@ bool has_program(std::string_view line) {
 bool is_denied(const Condition& condition, const LogLine& line) {
   const OtherMeaning& denied = condition.denied;
   const std::string_view error = line.codes.error;
-  if (!condition.only_errors.empty() && !is_listed(condition.only_errors, error)) return true;
+  if (!denied.only_errors.empty() && !is_listed(denied.only_errors, error)) return true;
   if (!error.empty() && is_listed(denied.errors, error)) return true;
   if (!error.empty() && !denied.other_errors.empty() && !is_listed(denied.other_errors, error)) return true;
   return !denied.words.empty() && has_any(line.small, denied.words);
 }
 
-}  // namespace
-
-std::span<const Condition> conditions() { return kConditions; }
-std::span<const Combination> combinations() { return kCombinations; }
-
-const Condition* with_component(const Condition* condition, const LineMessage* component) {
-  if (condition == nullptr || component == nullptr) return condition;
-  const Combination* found = find_where(kCombinations, [&](const Combination& each) {
-    return has_any(each.says, condition->says) && has_any(each.kind, component->kind);
-  });
-  return found == nullptr ? condition : &found->condition;
-}
-
-const Condition* condition_of_error(const LogLine& line, const LineMessage* component) {
-  if (line.codes.error.empty()) return nullptr;
-  const Condition* same =
-      find_where(kConditions, [&](const Condition& each) { return each.error == line.codes.error; });
-  const Condition* found = with_component(same, component);
-  return found != same ? found : nullptr;
-}
-
+// The meaning of the failed step of a driver, or of a library by its verb. If the component has one cause, only that of
+// a consequence. nullptr: no step is named.
 const Condition* step_of(const LogLine& line, const LineMessage* component) {
   if (component == nullptr || !component->is_component()) return nullptr;
   const bool is_open = component->cause == unknown;
@@ -1169,6 +1126,29 @@ const Condition* step_of(const LogLine& line, const LineMessage* component) {
   return is_open || found->condition.is_consequence ? &found->condition : nullptr;
 }
 
+}  // namespace
+
+std::span<const Condition> conditions() { return kConditions; }
+std::span<const Combination> combinations() { return kCombinations; }
+
+const Condition* condition_of_error(const LogLine& line, const LineMessage* component) {
+  const auto combined = [&](const Condition& condition) -> const Condition* {
+    if (component == nullptr) return nullptr;
+    const Combination* found = find_where(kCombinations, [&](const Combination& each) {
+      return has_any(each.says, condition.says) && has_any(each.kind, component->kind);
+    });
+    return found == nullptr ? nullptr : &found->condition;
+  };
+  if (const Condition* by_words = condition_of(line); by_words != nullptr) {
+    const Condition* narrower = combined(*by_words);
+    return narrower != nullptr ? narrower : by_words;
+  }
+  if (const std::string_view error = line.codes.error; !error.empty())
+    if (const Condition* same = find_where(kConditions, [&](const Condition& each) { return each.error == error; }))
+      if (const Condition* by_errno = combined(*same); by_errno != nullptr) return by_errno;
+  return step_of(line, component);
+}
+
 bool names_subject(const LogLine& line) {
   static const PatternList subjects(kSubjects);
   return subjects.is_in(line.small, line.small_groups);
@@ -1186,9 +1166,7 @@ bool is_of_nic_driver(const LogLine& line) {
   return drivers.is_in(line.small, line.small_groups);
 }
 
-bool is_of_environment(const LogLine& line) {
-  return line.small.find("set by environment") != std::string::npos;
-}
+bool is_of_environment(const LogLine& line) { return line.small.find("set by environment") != std::string::npos; }
 
 bool is_ordinary(const LogLine& line) {
   static const PatternList ordinary(kOrdinary);

@@ -231,10 +231,6 @@ void show_with(Found& cause, Found& each) {
 
 }  // namespace
 
-bool Log::has_problem_mark(const Line& line) {
-  return line.level == LineLevel::problem || has_problem_level(line.text);
-}
-
 FaultLocation cause_of(const Found& found) {
   if (found.message != nullptr && !found.message->is_component()) return found.message->cause;
   FaultLocation cause = FaultLocation::unknown;
@@ -287,9 +283,7 @@ void Log::take(Line line) {
   if ((message == nullptr || message->is_component()) && is_stack_frame(line.text)) return;
   const bool is_known = message != nullptr && !message->is_component();
   const bool is_other = message == nullptr && is_of_other_program(read);
-  const Condition* condition = is_known || is_other ? nullptr : with_component(condition_of(read), message);
-  if (condition == nullptr && !is_known && !is_other) condition = condition_of_error(read, message);
-  if (condition == nullptr && !is_known && !is_other) condition = step_of(read, message);
+  const Condition* condition = is_known || is_other ? nullptr : condition_of_error(read, message);
   // A statement explains more than the level of the only line. A journal has warnings of everything.
   const bool is_marked =
       lines_ > 1 && (has_problem_level(line.text) || (line.level == LineLevel::problem && names_subject(read)));
@@ -496,7 +490,7 @@ void Log::fold_wrapped() {
 // A log of one line that no rule knows: an error that its words explain, else kInformation or kNoError.
 void Log::judge_unknown(const Line& only_line) {
   const std::string& text = only_line.text;
-  const LogLine line = read_line(text);
+  LogLine line = read_line(text);
   const Condition* condition = condition_of(line);
   // A mark of information proves nothing about the value of a setting, or about words that are enough for an error.
   const bool is_open = line.severity == Severity::plain || line.severity == Severity::complaint ||
@@ -510,20 +504,23 @@ void Log::judge_unknown(const Line& only_line) {
   }
   if (line.severity > Severity::complaint) return;
   const LineMessage* answer = is_open ? &kNoError : &kInformation;
-  if (has_problem_mark(only_line)) answer = &kWarning;
+  if (only_line.level == LineLevel::problem || has_problem_level(text)) answer = &kWarning;
   else if (only_line.level == LineLevel::information && !has_words_of_fault(line)) answer = &kInformation;
   Found out{.message = answer,
             .line = text.substr(0, kShownOfLine),
             .time = only_line.time ? only_line.time : time_of(text, now_, uptime_),
             .first = 1,
-            .count = 1,
-            .printer = printer_of(line)};
+            .count = 1};
   // Words that are enough for an error say more than those of a step; a mark of information says more than a reset.
   const Condition* statement = condition != nullptr && condition->is_error ? nullptr : statement_of(line);
   if (statement != nullptr && (is_open || statement->cause == FaultLocation::none)) {
     out.message = nullptr;
     out.condition = statement;
   }
+  // The component that would print the line if it reported an error.
+  line.severity = Severity::failure;
+  if (const LineMessage* printer = recognize(line); printer != nullptr && printer->is_component())
+    out.printer = printer;
   found_.push_back(std::move(out));
 }
 

@@ -97,7 +97,6 @@ class Log {
     size_t found = std::string::npos, lines = 0;
   };
 
-  static bool has_problem_mark(const Line& line);
   void take(Line line);
   void note_start(const LogLine& line);
   void add_unknown(const Line& line, Found found);
