@@ -25,6 +25,9 @@ std::string_view trim(std::string_view text);
 // The parts between separators, also empty ones.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+// Whether the word is one of the list, which '|' separates.
+bool has_word(std::string_view list, std::string_view word);
+
 // The parts between white space.
 std::vector<std::string_view> words(std::string_view text);
 

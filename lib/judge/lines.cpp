@@ -36,7 +36,7 @@ bool fits(const Prepared& prepared, const LogLine& line, std::string_view famili
   const LineMessage& message = *prepared.message;
   // Words mean something else in another program; a code, and a harmless line, do not.
   const bool is_of_program =
-      families.empty() || message.cause == FaultLocation::none || is_listed(families, message.family());
+      families.empty() || message.cause == FaultLocation::none || has_word(families, message.family());
   // Most lines report no problem, so that the printers of a few components are sought in them only.
   if (message.is_component())
     return is_of_program && line.severity >= message.severity && prepared.printer.is_in(line.text, line.groups) &&
@@ -49,7 +49,7 @@ bool fits(const Prepared& prepared, const LogLine& line, std::string_view famili
   // A request that a driver makes for itself is not a request of a program.
   const bool is_own_step = codes.is_of_driver && message.cause == FaultLocation::software;
   if (message.call != Call::none && message.call == codes.call && !is_own_step)
-    if (message.errors.empty() || is_listed(message.errors, codes.error)) return true;
+    if (message.errors.empty() || has_word(message.errors, codes.error)) return true;
   return is_of_program && prepared.patterns.is_in(line.text, line.groups);
 }
 

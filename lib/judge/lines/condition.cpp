@@ -1089,9 +1089,9 @@ bool has_program(std::string_view line) {
 bool is_denied(const Condition& condition, const LogLine& line) {
   const OtherMeaning& denied = condition.denied;
   const std::string_view error = line.codes.error;
-  if (!denied.only_errors.empty() && !is_listed(denied.only_errors, error)) return true;
-  if (!error.empty() && is_listed(denied.errors, error)) return true;
-  if (!error.empty() && !denied.other_errors.empty() && !is_listed(denied.other_errors, error)) return true;
+  if (!denied.only_errors.empty() && !has_word(denied.only_errors, error)) return true;
+  if (!error.empty() && has_word(denied.errors, error)) return true;
+  if (!error.empty() && !denied.other_errors.empty() && !has_word(denied.other_errors, error)) return true;
   return !denied.words.empty() && has_any(line.small, denied.words);
 }
 

@@ -39,7 +39,7 @@ void add_names(Found& finding, const Found& line) {
 
 bool follows(const LineMessage& consequence, const LineMessage& cause) {
   if (consequence.follows.empty()) return consequence.family() == cause.family();
-  return is_listed(consequence.follows, cause.family());
+  return has_word(consequence.follows, cause.family());
 }
 
 // Whether the line ends with a row of a dumped completion: four words of eight hexadecimal digits, or 16 bytes.

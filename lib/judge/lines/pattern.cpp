@@ -50,12 +50,6 @@ std::string_view cut(std::string_view& rest, char separator) {
   return part;
 }
 
-bool is_listed(std::string_view list, std::string_view word) {
-  while (!list.empty())
-    if (cut(list, '|') == word) return true;
-  return false;
-}
-
 bool has_any(std::string_view line, std::string_view patterns) {
   while (!patterns.empty())
     if (has_parts(line, cut(patterns, '|'))) return true;

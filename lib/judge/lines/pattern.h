@@ -16,9 +16,6 @@ bool is_word_letter(char letter);  // a letter, a digit or '_'
 // lines.
 std::string_view cut(std::string_view& rest, char separator);
 
-// Whether the word is one of the list, which '|' separates.
-bool is_listed(std::string_view list, std::string_view word);
-
 // Whether one of the alternatives, which '|' separates, is in the line. '*' matches any text. A part that ends in a
 // number matches whole numbers only: "12" is not found in "120". One that begins with '^' matches at the beginning of a
 // word; one that ends with '$' matches if neither a letter nor a digit follows: "query_port$" is not found in
