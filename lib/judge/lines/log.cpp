@@ -386,6 +386,129 @@ void Log::add_unknown(const Line& line, Found found) {
   found_.push_back(std::move(found));
 }
 
+namespace {
+
+// Right after a NIC has failed, its link is no cable's fault, and lost connections of its host are no peer's. A line of
+// another device, or of another host, is none of them.
+void fold_lost_by_nic(std::vector<Found>& all) {
+  for (Found& each : all) {
+    if (each.message == nullptr || each.message->is_nic_failure) continue;
+    const bool is_link = each.message->is_link_down;
+    const FaultLocation cause = cause_of(each);
+    const bool is_path = cause == FaultLocation::peer || cause == FaultLocation::network;
+    if (!is_link && (!is_path || names_a_device(each))) continue;
+    Found* nic = find_where(all, [&](const Found& other) {
+      if (other.message == nullptr || !other.message->is_nic_failure) return false;
+      if (other.first >= each.first || each.first - other.first > kSameEvent) return false;
+      if (!same_names(each.hosts, other.hosts)) return false;  // equal hosts have equal PCI addresses
+      return !is_link || (names_a_device(each) && !names_another(each, other));
+    });
+    if (nic == nullptr) continue;
+    show_with(*nic, each);
+    nic->consequences.back().may_be_own = !is_link;
+  }
+}
+
+// A consequence is shown with its cause.
+void fold_consequences(std::vector<Found>& all) {
+  for (Found& each : all) {
+    if (each.message == nullptr || each.message->role != Role::consequence) continue;
+    // A message that is known is a better cause than a component.
+    Found* cause = nullptr;
+    for (Found& other : all)
+      if (other.message != nullptr && other.message->role == Role::cause &&
+          other.message->cause != FaultLocation::none && follows(*each.message, *other.message) &&
+          (cause == nullptr || (cause->message->is_component() && !other.message->is_component())))
+        cause = &other;
+    if (cause == nullptr) continue;
+    for (const Counted& address : each.pci) count(cause->pci, address.text);
+    // UCX names the peer of a failed request in a line of its own.
+    const bool is_path = cause_of(*cause) == FaultLocation::network || cause_of(*cause) == FaultLocation::peer;
+    if (is_path && cause->peers.empty()) cause->peers = std::exchange(each.peers, {});
+    show_with(*cause, each);
+  }
+}
+
+// A component's message right after a known cause is shown with it, because the usual causes of the component say less;
+// not if its words name a cause of their own, or if it names another port or device.
+void fold_components(std::vector<Found>& all) {
+  for (Found& each : all) {
+    if (each.message == nullptr || !each.message->is_component() || each.message->cause != FaultLocation::unknown)
+      continue;
+    if (!each.others.empty() || (each.condition != nullptr && each.condition->cause != FaultLocation::unknown))
+      continue;
+    Found* cause = nullptr;  // the last one before it
+    for (Found& other : all)
+      if (other.message != nullptr && !other.message->is_component() && other.message->role == Role::cause &&
+          other.message->cause != FaultLocation::none && other.first < each.first &&
+          each.first - other.first <= kNear && !names_another(each, other) &&
+          (cause == nullptr || other.first > cause->first))
+        cause = &other;
+    if (cause != nullptr) show_with(*cause, each);
+  }
+}
+
+// A message that refers to the line before it is shown with the component of that line, if its words name the cause.
+void fold_wrapped(std::vector<Found>& all) {
+  for (Found& each : all) {
+    if (each.wrapped >= all.size() || each.count == 0 || each.message->is_component()) continue;
+    Found& cause = all[each.wrapped];
+    const bool is_component = cause.message != nullptr && cause.message->is_component();
+    if (is_component && cause.count > 0 && cause.condition != nullptr && names_a_cause(cause)) show_with(cause, each);
+  }
+}
+
+// Lines of a program that name no cause are shown with a line near them of the same program that does.
+void fold_wrappers(std::vector<Found>& all) {
+  std::vector<size_t> programs;
+  for (const Found& each : all) programs.push_back(program_of(each.line));
+  for (size_t at = 0; at < all.size(); ++at) {
+    Found& each = all[at];
+    const bool is_known = each.message != nullptr && !each.message->is_component();
+    if (programs[at] == 0 || each.count == 0 || is_known || cause_of(each) != FaultLocation::unknown) continue;
+    Found* cause = nullptr;
+    for (size_t other = 0; other < all.size(); ++other) {
+      Found& reason = all[other];
+      const size_t distance = std::max(each.first, reason.first) - std::min(each.first, reason.first);
+      if (reason.count > 0 && names_a_cause(reason) && programs[other] == programs[at] && distance <= kSameEvent &&
+          (!names_a_device(reason) || !names_another(each, reason)) &&
+          (cause == nullptr || (cause->message == nullptr && reason.message != nullptr)))
+        cause = &reason;
+    }
+    if (cause == nullptr) continue;
+    if (each.message == nullptr)
+      each.others.insert(each.others.begin(), {each.line, shape_of(each.line), each.first, each.count});
+    for (OtherLine& other : each.others)
+      if (cause->others.size() < kMaxOthers) cause->others.push_back(std::move(other));
+    if (each.message != nullptr) show_with(*cause, each);
+    each.count = 0;
+  }
+}
+
+void sort_by_cause(std::vector<Found>& all) {
+  const auto rank = [](const Found& each) {
+    if (each.message == nullptr) return 3;
+    if (each.message->is_component()) return 1;
+    if (each.message->role == Role::consequence) return 2;
+    if (each.message->cause == FaultLocation::none) return 4;
+    return 0;
+  };
+  std::ranges::stable_sort(all, {}, rank);
+  // A message that names no cause is often of a layer above; the reason is in a line of another program, shortly
+  // before.
+  if (all.empty() || cause_of(all.front()) != FaultLocation::unknown) return;
+  const Found& first = all.front();
+  const bool is_known = first.message != nullptr && !first.message->is_component();
+  auto reason = all.end();
+  for (auto each = all.begin(); each != all.end(); ++each)
+    if (names_a_cause(*each) && (!is_known || each->first < first.first) && each->first + kSameEvent >= first.first &&
+        (reason == all.end() || each->first < reason->first))
+      reason = each;
+  if (reason != all.end()) std::rotate(all.begin(), reason, reason + 1);
+}
+
+}  // namespace
+
 void Log::finish() {
   Line only_line;  // of a log that has one
   if (lines_ == 1) only_line = pending_ ? *pending_ : Line{part_, std::nullopt, 1, LineLevel::none};
@@ -407,84 +530,14 @@ void Log::finish() {
     if (each.message != nullptr && each.message->is_link_down)
       if (find_where(found_, [&](const Found& other) { return is_reset_of(other, each); }) != nullptr)
         each.message = &kResetByHost;
-  fold_lost_by_nic();
-  fold_consequences();
-  fold_components();
-  fold_wrapped();
-  fold_wrappers();
+  fold_lost_by_nic(found_);
+  fold_consequences(found_);
+  fold_components(found_);
+  fold_wrapped(found_);
+  fold_wrappers(found_);
   std::erase_if(found_, [](const Found& each) { return each.count == 0; });
   if (found_.empty() && !trim(only_line.text).empty()) judge_unknown(only_line);
-  sort_by_cause();
-}
-
-// Right after a NIC has failed, its link is no cable's fault, and lost connections of its host are no peer's. A line of
-// another device, or of another host, is none of them.
-void Log::fold_lost_by_nic() {
-  for (Found& each : found_) {
-    if (each.message == nullptr || each.message->is_nic_failure) continue;
-    const bool is_link = each.message->is_link_down;
-    const FaultLocation cause = cause_of(each);
-    const bool is_path = cause == FaultLocation::peer || cause == FaultLocation::network;
-    if (!is_link && (!is_path || names_a_device(each))) continue;
-    Found* nic = find_where(found_, [&](const Found& other) {
-      if (other.message == nullptr || !other.message->is_nic_failure) return false;
-      if (other.first >= each.first || each.first - other.first > kSameEvent) return false;
-      if (!same_names(each.hosts, other.hosts)) return false;  // equal hosts have equal PCI addresses
-      return !is_link || (names_a_device(each) && !names_another(each, other));
-    });
-    if (nic == nullptr) continue;
-    show_with(*nic, each);
-    nic->consequences.back().may_be_own = !is_link;
-  }
-}
-
-// A consequence is shown with its cause.
-void Log::fold_consequences() {
-  for (Found& each : found_) {
-    if (each.message == nullptr || each.message->role != Role::consequence) continue;
-    // A message that is known is a better cause than a component.
-    Found* cause = nullptr;
-    for (Found& other : found_)
-      if (other.message != nullptr && other.message->role == Role::cause &&
-          other.message->cause != FaultLocation::none && follows(*each.message, *other.message) &&
-          (cause == nullptr || (cause->message->is_component() && !other.message->is_component())))
-        cause = &other;
-    if (cause == nullptr) continue;
-    for (const Counted& address : each.pci) count(cause->pci, address.text);
-    // UCX names the peer of a failed request in a line of its own.
-    const bool is_path = cause_of(*cause) == FaultLocation::network || cause_of(*cause) == FaultLocation::peer;
-    if (is_path && cause->peers.empty()) cause->peers = std::exchange(each.peers, {});
-    show_with(*cause, each);
-  }
-}
-
-// A component's message right after a known cause is shown with it, because the usual causes of the component say less;
-// not if its words name a cause of their own, or if it names another port or device.
-void Log::fold_components() {
-  for (Found& each : found_) {
-    if (each.message == nullptr || !each.message->is_component() || each.message->cause != FaultLocation::unknown)
-      continue;
-    if (!each.others.empty() || (each.condition != nullptr && each.condition->cause != FaultLocation::unknown))
-      continue;
-    Found* cause = nullptr;  // the last one before it
-    for (Found& other : found_)
-      if (other.message != nullptr && !other.message->is_component() && other.message->role == Role::cause &&
-          other.message->cause != FaultLocation::none && other.first < each.first &&
-          each.first - other.first <= kNear && !names_another(each, other) &&
-          (cause == nullptr || other.first > cause->first))
-        cause = &other;
-    if (cause != nullptr) show_with(*cause, each);
-  }
-}
-
-// A message that refers to the line before it is shown with the component of that line, if its words name the cause.
-void Log::fold_wrapped() {
-  for (Found& each : found_) {
-    if (each.wrapped >= found_.size() || each.count == 0 || each.message->is_component()) continue;
-    Found& cause = found_[each.wrapped];
-    const bool is_component = cause.message != nullptr && cause.message->is_component();
-    if (is_component && cause.count > 0 && cause.condition != nullptr && names_a_cause(cause)) show_with(cause, each);
-  }
+  sort_by_cause(found_);
 }
 
 // A log of one line that no rule knows: an error that its words explain, else kInformation or kNoError.
@@ -522,55 +575,6 @@ void Log::judge_unknown(const Line& only_line) {
   if (const LineMessage* printer = recognize(line); printer != nullptr && printer->is_component())
     out.printer = printer;
   found_.push_back(std::move(out));
-}
-
-void Log::sort_by_cause() {
-  const auto rank = [](const Found& each) {
-    if (each.message == nullptr) return 3;
-    if (each.message->is_component()) return 1;
-    if (each.message->role == Role::consequence) return 2;
-    if (each.message->cause == FaultLocation::none) return 4;
-    return 0;
-  };
-  std::ranges::stable_sort(found_, {}, rank);
-  // A message that names no cause is often of a layer above; the reason is in a line of another program, shortly
-  // before.
-  if (found_.empty() || cause_of(found_.front()) != FaultLocation::unknown) return;
-  const Found& first = found_.front();
-  const bool is_known = first.message != nullptr && !first.message->is_component();
-  auto reason = found_.end();
-  for (auto each = found_.begin(); each != found_.end(); ++each)
-    if (names_a_cause(*each) && (!is_known || each->first < first.first) && each->first + kSameEvent >= first.first &&
-        (reason == found_.end() || each->first < reason->first))
-      reason = each;
-  if (reason != found_.end()) std::rotate(found_.begin(), reason, reason + 1);
-}
-
-// Lines of a program that name no cause are shown with a line near them of the same program that does.
-void Log::fold_wrappers() {
-  std::vector<size_t> programs;
-  for (const Found& each : found_) programs.push_back(program_of(each.line));
-  for (size_t at = 0; at < found_.size(); ++at) {
-    Found& each = found_[at];
-    const bool is_known = each.message != nullptr && !each.message->is_component();
-    if (programs[at] == 0 || each.count == 0 || is_known || cause_of(each) != FaultLocation::unknown) continue;
-    Found* cause = nullptr;
-    for (size_t other = 0; other < found_.size(); ++other) {
-      Found& reason = found_[other];
-      const size_t distance = std::max(each.first, reason.first) - std::min(each.first, reason.first);
-      if (reason.count > 0 && names_a_cause(reason) && programs[other] == programs[at] && distance <= kSameEvent &&
-          (!names_a_device(reason) || !names_another(each, reason)) &&
-          (cause == nullptr || (cause->message == nullptr && reason.message != nullptr)))
-        cause = &reason;
-    }
-    if (cause == nullptr) continue;
-    if (each.message == nullptr)
-      each.others.insert(each.others.begin(), {each.line, shape_of(each.line), each.first, each.count});
-    for (OtherLine& other : each.others)
-      if (cause->others.size() < kMaxOthers) cause->others.push_back(std::move(other));
-    if (each.message != nullptr) show_with(*cause, each);
-    each.count = 0;
-  }
 }
 
 }  // namespace fabric::lines

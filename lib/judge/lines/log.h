@@ -100,14 +100,7 @@ class Log {
   void take(Line line);
   void note_start(const LogLine& line);
   void add_unknown(const Line& line, Found found);
-  // The steps of finish(), in their order.
-  void fold_lost_by_nic();
-  void fold_consequences();
-  void fold_components();
-  void fold_wrapped();
-  void fold_wrappers();
   void judge_unknown(const Line& only_line);
-  void sort_by_cause();
 
   const Node* node_;
   const PortsByLid* lids_;
