@@ -18,6 +18,9 @@ std::string lower(std::string_view text);
 std::string upper(std::string_view text);
 
 constexpr bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+constexpr bool is_hex(char letter) {
+  return is_digit(letter) || (letter >= 'a' && letter <= 'f') || (letter >= 'A' && letter <= 'F');
+}
 
 // The text without leading and trailing white space.
 std::string_view trim(std::string_view text);

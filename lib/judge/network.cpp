@@ -246,8 +246,6 @@ constexpr Rule kAddress{
 
 namespace {
 
-bool is_link_local(const Ip& ip) { return ip.v6 && ip.bytes[0] == 0xfe && (ip.bytes[1] & 0xc0U) == 0x80; }
-
 // Whether the route leads out of the subnets of these addresses.
 bool leads_beyond(const Route& route, const std::vector<PortAddress>& addresses) {
   if (route.gateway) return true;

@@ -16,10 +16,6 @@
 namespace fabric::lines {
 namespace {
 
-bool is_hex(char letter) {
-  return is_digit(letter) || (letter >= 'a' && letter <= 'f') || (letter >= 'A' && letter <= 'F');
-}
-
 std::string hex(unsigned long value) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;
