@@ -230,6 +230,15 @@ bool lacks_network(const View& view, const Port& port) {
   return with > without && !has_other_purpose(view, port);
 }
 
+// Whether a container was given RDMA ports, none of which can be used for RoCE there: their netdevs are elsewhere, and
+// they have no GID at all.
+bool lacks_any_gid(const Node& node) {
+  return !node.ports.empty() && is_container(node) && std::ranges::all_of(node.ports, [&](const Port& port) {
+    return is_endpoint(port) && is_roce(port) && belongs_elsewhere(node, port) && port.gids.empty() &&
+           !is_unread(port, PortPart::gids);
+  });
+}
+
 // A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
 std::optional<Finding> ask_gid(const View& view, const Port& port) {
   if (!is_active(port) || !is_roce(port)) return std::nullopt;

@@ -102,13 +102,6 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
 
 }  // namespace
 
-bool lacks_any_gid(const Node& node) {
-  return !node.ports.empty() && is_container(node) && std::ranges::all_of(node.ports, [&](const Port& port) {
-    return is_endpoint(port) && is_roce(port) && belongs_elsewhere(node, port) && port.gids.empty() &&
-           !is_unread(port, PortPart::gids);
-  });
-}
-
 constexpr Rule kOtherNamespaces{
     .id = "other-namespaces",
     .group = group::device,

@@ -1159,13 +1159,6 @@ bool is_of_other_program(const LogLine& line) {
   return (others.is_in(line.small, line.small_groups) || has_program(line.small)) && !names_subject(line);
 }
 
-bool is_of_nic_driver(const LogLine& line) {
-  static const PatternList drivers(
-      "^mlx5_core *:*:*.*|^bnxt_en *:*:*.*|^ice *:*:*.*|^ionic *:*:*.*|^i40e *:*:*.*|^iavf *:*:*.*|^efa *:*:*.*|^hns3 "
-      "*:*:*.*|^infiniband *: ");
-  return drivers.is_in(line.small, line.small_groups);
-}
-
 bool is_of_environment(const LogLine& line) { return line.small.find("set by environment") != std::string::npos; }
 
 bool is_ordinary(const LogLine& line) {

@@ -85,9 +85,6 @@ bool names_subject(const LogLine& line);
 // session, a file. Its words mean other things then.
 bool is_of_other_program(const LogLine& line);
 
-// Whether a driver of a NIC prints it, in the form of the kernel: "ice 0000:3b:00.0: ".
-bool is_of_nic_driver(const LogLine& line);
-
 // Whether the line is one of a healthy start, or shows a setting, although it has words of an error.
 bool is_ordinary(const LogLine& line);
 

@@ -54,14 +54,9 @@ bool is_dump(std::string_view text) {
   return ends_with(4, 8) || ends_with(16, 2);
 }
 
-// A program that prints its release once: the release belongs to its later lines, because some errors are of old
-// releases only.
-struct ReleaseLines {
-  std::string_view text;        // before the number
-  std::string_view family;      // of the messages of this program
-  std::string_view is_part_of;  // lines that a pattern matches with the release only
-};
-constexpr ReleaseLines kRelease{"NCCL version ", "nccl", "GPU Direct RDMA Disabled"};
+// NCCL prints its release once. It belongs to its later lines, because some errors are of old releases only.
+constexpr std::string_view kRelease = "NCCL version ", kFamilyOfRelease = "nccl",
+                           kWithRelease = "GPU Direct RDMA Disabled";  // a pattern matches it with the release only
 
 // Programs that print one message over several lines.
 bool continues(std::string_view before, std::string_view text) {
@@ -176,6 +171,14 @@ bool is_step_of_driver(const LineMessage& message, const LogLine& line) {
   return statement != nullptr && statement->cause == FaultLocation::none;
 }
 
+// Whether a driver of a NIC prints it, in the form of the kernel: "ice 0000:3b:00.0: ".
+bool is_of_nic_driver(const LogLine& line) {
+  static const PatternList drivers(
+      "^mlx5_core *:*:*.*|^bnxt_en *:*:*.*|^ice *:*:*.*|^ionic *:*:*.*|^i40e *:*:*.*|^iavf *:*:*.*|^efa *:*:*.*|^hns3 "
+      "*:*:*.*|^infiniband *: ");
+  return drivers.is_in(line.small, line.small_groups);
+}
+
 // By the condition's column, for a line that only complains.
 bool is_error_of_complaint(const Condition& condition, const LogLine& line) {
   if (!line.codes.error.empty()) return true;
@@ -270,10 +273,9 @@ void Log::add(std::string_view raw) {
 }
 
 void Log::take(Line line) {
-  if (const size_t at = line.text.find(kRelease.text); at != std::string::npos)
-    release_ = line.text.substr(at, line.text.find_first_of(" +,)", at + kRelease.text.size()) - at);
-  else if (!release_.empty() && line.text.find(kRelease.is_part_of) != std::string::npos)
-    line.text += " (" + release_ + ")";
+  if (const size_t at = line.text.find(kRelease); at != std::string::npos)
+    release_ = line.text.substr(at, line.text.find_first_of(" +,)", at + kRelease.size()) - at);
+  else if (!release_.empty() && line.text.find(kWithRelease) != std::string::npos) line.text += " (" + release_ + ")";
   const LogLine read = read_line(line.text);
   note_start(read);
   const Codes& codes = read.codes;
@@ -308,7 +310,7 @@ void Log::take(Line line) {
   for (const std::string& address : found.named.pci) count(found.pci, address);
   count(found.hosts, host_of(line.text));
   count(found.processes, process_of(line.text));
-  if (message != nullptr && message->family() == kRelease.family) count(found.codes, release_);
+  if (message != nullptr && message->family() == kFamilyOfRelease) count(found.codes, release_);
   if (message != nullptr && message->needs_line_before && last_error_.number != 0) {
     found.before = last_error_.text.substr(0, kShownOfLine);
     found.before_number = last_error_.number;
