@@ -275,8 +275,6 @@ constexpr Measurement kDeviceHealthWindows[]{
      .read_port = read_device_state},
 };
 
-}  // namespace
-
 constexpr Rule kCountersFrozen{
     .id = "counters-frozen",
     .group = group::counters,
@@ -332,8 +330,6 @@ constexpr Rule kRdmaResources{
     .limits = {&kFullest},
     .ask = ask_rdma_resources,
 };
-
-namespace {
 
 // Only of ports that are ACTIVE: `port-state` reports the others.
 std::optional<Finding> ask_rdma_transport(const View& view, const Port& port) {

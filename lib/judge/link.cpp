@@ -174,8 +174,6 @@ void ask_rate(const View& view, Findings& findings) {
       findings.push_back(rate_finding(view, bonds, port));
 }
 
-}  // namespace
-
 constexpr Rule kRate{
     .id = "rate",
     .group = group::link,
@@ -189,8 +187,6 @@ constexpr Rule kRate{
     .fix = "Configure the same speed and FEC at both ends. Replace a cable or transceiver that brings up fewer lanes.",
     .ask = ask_rate,
 };
-
-namespace {
 
 std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   if (!is_judged_for_addresses(view.now, port)) return std::nullopt;
@@ -544,8 +540,6 @@ constexpr Measurement kPreFecBerWindows[]{
      .read_port = read_from_nic},
 };
 
-}  // namespace
-
 constexpr Rule kLinkFlap{
     .id = "link-flap",
     .group = group::counters,
@@ -598,8 +592,6 @@ constexpr Rule kPreFecBer{
 };
 
 // Causes of link errors and of links that go down: cable, switch, or this host.
-
-namespace {
 
 using enum Symptom;
 

@@ -112,8 +112,6 @@ constexpr Measurement kRequestsWindows[]{
      .sum = {{{{"rejected requests", &S::request_errors}}}}},
 };
 
-}  // namespace
-
 constexpr Rule kLoss{
     .id = "loss",
     .group = group::counters,
@@ -151,8 +149,6 @@ constexpr Rule kRequests{
     .fix = "Fix or restart the job. The network is not at fault.",
     .windows = kRequestsWindows,
 };
-
-namespace {
 
 using enum Measure;
 using S = Signals;
@@ -201,8 +197,6 @@ constexpr Measurement kDiscardsWindows[]{
      .sum = {{{{"buffer overruns", &S::buffer_overruns}}}}},
 };
 
-}  // namespace
-
 constexpr Rule kDiscards{
     .id = "discards",
     .group = group::counters,
@@ -216,8 +210,6 @@ constexpr Rule kDiscards{
 };
 
 // Causes beyond this port: packets are damaged or lost in the network.
-
-namespace {
 
 using enum Symptom;
 
@@ -376,8 +368,6 @@ MaybeCause loss_in_network(const PortContext& ctx) {
   return out;
 }
 
-}  // namespace
-
 constexpr Rule kDamagedOnPath{
     .id = "damaged-on-path",
     .group = group::diagnosis,
@@ -458,8 +448,6 @@ constexpr Limit kLateReceives{"slow-host",
                               "ours: fewer do not fill a buffer",
                               0,
                               1};
-
-namespace {
 
 using enum Symptom;
 

@@ -679,8 +679,6 @@ void ask_locality(const View& view, Findings& findings) {
   }
 }
 
-}  // namespace
-
 constexpr Rule kLocality{
     .id = "locality",
     .group = group::topology,
@@ -695,8 +693,6 @@ constexpr Rule kLocality{
     .fix = "Restore the missing NIC, or move the NIC to the slot next to its GPU.",
     .ask = ask_locality,
 };
-
-namespace {
 
 // The number of compute NICs. Unused ports look like ports with a switch that is off, and the purpose of a card without
 // any link is unknown: any count that fits `wanted` is accepted.

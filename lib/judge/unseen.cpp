@@ -171,8 +171,6 @@ std::optional<Finding> ask_unseen_traffic(const View& view, const Port& port) {
                   "optional_counters in the policy count its bytes (rdma_rx_bytes, rdma_tx_bytes)");
 }
 
-}  // namespace
-
 constexpr Rule kUnseenTraffic{
     .id = kUnseenTrafficId,
     .group = group::counters,
@@ -187,8 +185,6 @@ constexpr Rule kUnseenTraffic{
 };
 
 // Counters that have reached the end of their field.
-
-namespace {
 
 // The greatest value of its field, at which a counter of ports/N/counters stops. Data and packets have 32 bits on a
 // port without extended counters.
