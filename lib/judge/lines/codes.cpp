@@ -375,9 +375,9 @@ const std::vector<std::pair<unsigned, std::string>>& errno_texts() {
   return all;
 }
 
+constexpr std::string_view kStatus = "non-zero status: ";  // of NVSHMEM
 // The status after "non-zero status: " if the text after it names a call of CUDA: "401 cuMemMap failed to map".
 std::optional<unsigned> cuda_status(std::string_view line) {
-  constexpr std::string_view kStatus = "non-zero status: ";
   const size_t at = line.find(kStatus);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view rest = line.substr(at + kStatus.size());
@@ -391,7 +391,6 @@ std::optional<unsigned> cuda_status(std::string_view line) {
 
 // The status after "non-zero status: " if it is NVSHMEM's own: only for a call of libibverbs or libmlx5 it is an errno.
 std::optional<unsigned> nvshmem_status(std::string_view line) {
-  constexpr std::string_view kStatus = "non-zero status: ";
   const size_t at = line.find(kStatus);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view rest = line.substr(at);

@@ -38,8 +38,6 @@ constexpr std::string_view kUccl =
 constexpr std::string_view kMscclpp = "MSCCLPP WARN|MSCCLPP ERROR|mscclpp failure: |mscclpp::|_mscclpp.|MSCCLPP_";
 constexpr std::string_view kDoca = "DOCA doca_error.h, doca_log.h";
 constexpr std::string_view kRanks = "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head";
-constexpr std::string_view kUcx =
-    "UCX  ERROR|UCX  WARN|UCX  FATAL|UCX ERROR|UCX WARN|UCX FATAL|.c:*  Fatal: |.c:*UCX Fatal: ";
 constexpr std::string_view kUcxDevices = "ucx_info -d | grep -E 'Transport|Device'";
 constexpr std::string_view kKernelLog = "journalctl -k -p warning -g {pci}; devlink dev info pci/{pci}";
 // Every error and warning of mlx5_core and mlx5_ib has the function, the line and the process.

@@ -8,8 +8,6 @@ namespace {
 
 using enum FaultLocation;
 
-constexpr std::string_view kUcx =
-    "UCX  ERROR|UCX  WARN|UCX  FATAL|UCX ERROR|UCX WARN|UCX FATAL|.c:*  Fatal: |.c:*UCX Fatal: ";
 constexpr std::string_view kOfiCore = "libfabric:*core:*<warn>|libfabric:*core:*<critical>";
 constexpr std::string_view kMpich =
     "MPIR_|MPID_|MPIDU_|MPIDI_|MPIDIG_|MPL_|^Fatal error in PMPI|^Fatal error in internal";
