@@ -42,16 +42,19 @@ const Neighbor* switch_of(const Node& node, const Policy* policy, const Port& po
   });
 }
 
+// Whether the cable plan may call the port so.
+static bool has_name(const Port& port, const std::string& name) {
+  return same_port(name, port.netdev) || same_port(name, port.rdma) || name == port.id() || name == port.pci ||
+         std::ranges::any_of(port.altnames, [&](const std::string& altname) { return same_port(name, altname); });
+}
+
 std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port) {
   std::vector<const Cable*> out;
   if (policy == nullptr) return out;
   for (const Cable& cable : policy->cabling.cables) {
     const std::string* renamed = find_in(policy->cabling.ports, cable.port);
     const std::string& name = renamed != nullptr ? *renamed : cable.port;
-    bool is_this_port =
-        same_port(name, port.netdev) || same_port(name, port.rdma) || name == port.id() || name == port.pci;
-    for (const std::string& altname : port.altnames) is_this_port = is_this_port || same_port(name, altname);
-    if (is_this_port) out.push_back(&cable);
+    if (has_name(port, name)) out.push_back(&cable);
   }
   return out;
 }
@@ -243,10 +246,23 @@ std::optional<Finding> plan_finding(const View& view) {
                {Work::service, "systemctl enable --now fabric-lldp"});
   // The plan may call the ports of this host by other names than the kernel.
   std::set<std::string, NaturalLess> netdevs, planned;
+  bool any_planned = false;
   for (const Port& port : view.now.ports) {
-    if (!planned_cables(view.policy, port).empty()) return std::nullopt;
+    any_planned = any_planned || !planned_cables(view.policy, port).empty();
     if (has_cable(port)) netdevs.insert(port.netdev);
   }
+  for (const Cable& cable : plan.cables) {
+    const std::string* here = find_in(plan.ports, cable.port);
+    if (here == nullptr || netdevs.empty() ||
+        std::ranges::any_of(view.now.ports, [&](const Port& port) { return has_name(port, *here); }))
+      continue;
+    return bad(Status::warning, kHostSubject, "[cabling] ports: " + cable.port + " = " + *here,
+               "RDMA ports: " + first_names(netdevs),
+               "The cable plan's port " + cable.port + " is given the name " + *here +
+                   ", which no RDMA port of this machine has: its cable is compared with nothing.",
+               "Correct [cabling] ports, if the NIC is present: rdma link show. Verify: fabric-agentctl neighbors");
+  }
+  if (any_planned) return std::nullopt;
   for (const Cable& cable : plan.cables) planned.insert(cable.port);
   if (netdevs.empty()) return std::nullopt;
   return bad(Status::warning, kHostSubject, "ports in the plan: " + first_names(planned),
@@ -256,8 +272,37 @@ std::optional<Finding> plan_finding(const View& view) {
                  *planned.begin() + "\" = \"" + *netdevs.begin() + "\" }");
 }
 
+// A table of patterns of which none matches a port or a switch of this machine, if it has GPUs: other machines of the
+// site may have other ports, and not other names for the same.
+std::optional<Finding> table_finding(const View& view) {
+  if (view.policy == nullptr || view.now.topology.gpus.empty()) return std::nullopt;
+  const Cabling& cabling = view.policy->cabling;
+  for (const auto& [key, table] : {std::pair("rails", &cabling.rails), std::pair("planes", &cabling.planes)}) {
+    if (table->empty()) continue;
+    std::set<std::string, NaturalLess> ports;
+    bool may_match = false;
+    for (const Port& port : view.now.ports) {
+      if (!has_cable(port)) continue;
+      const auto peer = peer_of(view.now, view.policy, port);
+      ports.insert(port.netdev);
+      may_match = may_match || !peer || longest_match(*table, port, peer->device) != nullptr;
+    }
+    if (may_match || ports.empty()) continue;
+    std::set<std::string, NaturalLess> patterns;
+    for (const auto& each : *table) patterns.insert(each.first);
+    return bad(Status::warning, kHostSubject, std::string("[cabling] ") + key + ": " + first_names(patterns),
+               "a pattern of " + first_names(ports) + ", or of their switches",
+               std::string("No pattern of [cabling] ") + key +
+                   " matches a port of this machine or its switch: the table has no effect here.",
+               "Correct the patterns: fabric-agentctl neighbors has the ports and switches");
+  }
+  return std::nullopt;
+}
+
 void ask_cabling(const View& view, Findings& findings) {
-  if (auto finding = plan_finding(view)) findings.push_back(std::move(*finding));
+  auto whole = plan_finding(view);
+  if (!whole) whole = table_finding(view);
+  if (whole) findings.push_back(std::move(*whole));
   if (view.now.neighbors.source.empty()) return;
   for (const Port& port : view.now.ports) {
     if (!has_cable(port) || is_down(port)) continue;  // port-state reports a missing link

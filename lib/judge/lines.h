@@ -79,6 +79,8 @@ struct LineMessage {
   // The NIC that the line names has failed, or its driver resets it: its links go down, and what the host has connected
   // through it is lost.
   bool is_nic_failure = false;
+  // Another host did not answer, or the connection to it was lost: the line does not show at which end, or on the path.
+  bool is_silence = false;
 
   constexpr bool is_component() const { return !printer.empty(); }
   // The program, library, driver or call that reports it.

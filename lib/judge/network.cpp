@@ -171,6 +171,48 @@ using Holders = std::map<Ip, std::map<std::string, const Port*, NaturalLess>>;
 
 std::string address_text(const Address& address) { return to_text(address.ip) + "/" + to_text(address.prefix); }
 
+// The address of Ethernet of a port with a wire of its own; empty: unknown, or of another port.
+std::string mac_of(const Node& node, const Port& port) {
+  if (port.role != PortRole::physical || port.pci.empty()) return {};
+  const Interface* interface = find_in(node.network.interfaces, port.netdev);
+  return interface == nullptr ? std::string() : interface->mac;
+}
+
+// Two ports with one address of Ethernet: in one subnet the switches deliver the packets of one to the other.
+std::optional<Finding> mac_finding(const View& view, const Port& port) {
+  const std::string mac = mac_of(view.now, port);
+  if (mac.empty()) return std::nullopt;
+  const auto is_twin = [&](const Port& other) {
+    return other.netdev != port.netdev && is_judged_for_addresses(view.now, other) && is_roce(other) &&
+           mac_of(view.now, other) == mac;
+  };
+  // Reported once, for the later port.
+  const Port* twin = nullptr;
+  for (const Port& other : view.now.ports) {
+    if (&other == &port) break;
+    if (is_twin(other)) twin = &other;
+  }
+  if (twin == nullptr) return std::nullopt;
+  bool in_one_subnet = false;
+  for (const PortAddress& own : addresses_of(view.now, port).value_or(std::vector<PortAddress>{}))
+    for (const PortAddress& theirs : addresses_of(view.now, *twin).value_or(std::vector<PortAddress>{}))
+      in_one_subnet = in_one_subnet || (own.address.ip.v6 == theirs.address.ip.v6 &&
+                                        in_subnet(own.address.ip, theirs.address.ip, theirs.address.prefix));
+  std::string meaning =
+      "Two ports of this host have the same MAC address, and so the same link-local GID. A switch that sees both sends "
+      "the packets of one to the other";
+  meaning += in_one_subnet ? ": both are in one subnet, so that connections fail or hang."
+                           : "; in networks that no switch joins they work, until two rails are joined.";
+  return bad(
+      in_one_subnet ? Status::critical : Status::warning, port.id(),
+      "MAC address " + mac + " is also on " + twin->id() + " (" + twin->netdev + ")", "an address of its own",
+      std::move(meaning),
+      "Compare with the addresses of the hardware: ethtool -P " + port.netdev + "; ethtool -P " + twin->netdev +
+          ". If these differ, remove the copied address from the network configuration (MACAddress= of networkd, "
+          "macaddress of netplan, cloned-mac-address of NetworkManager); if they are equal, the NIC has the "
+          "address of another card: replace it.");
+}
+
 std::optional<Finding> address_finding(const View& view, const Port& port, const Holders& all) {
   const auto addresses = addresses_of(view.now, port);
   if (!addresses) return std::nullopt;
@@ -190,6 +232,8 @@ std::optional<Finding> address_finding(const View& view, const Port& port, const
                "Configure another address on " + port.netdev +
                    " in the network configuration. Both ports: ip address show to " + ip);
   }
+
+  if (auto shared = mac_finding(view, port)) return shared;
 
   for (const NamedInterface& each : interfaces_of(view.now, port))
     for (const Address& address : each.interface->addresses.value_or(std::vector<Address>{}))
@@ -234,7 +278,10 @@ constexpr Rule kAddress{
     .title = "A RoCE port has no IP address of its own",
     .meaning =
         "RoCE finds its peers by IP address. A compute port without an address, while equal ports have one, is missing "
-        "from every collective. An address used by two ports or two hosts sends connections to the wrong one.",
+        "from every collective. An address used by two ports or two hosts sends connections to the wrong one. Two "
+        "ports "
+        "with one MAC address are critical in one subnet, else a warning; not members of a bond, team or bridge, and "
+        "not ports of virtual functions or representors.",
     .inspect = "ip address show; networkctl status NETDEV",
     .fix =
         "Correct the network configuration (networkd, netplan, NetworkManager); an address set with ip address is lost "

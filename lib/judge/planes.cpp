@@ -156,7 +156,44 @@ Finding planes_finding(const View& view, const GpuPlanes& gpu) {
   return out;
 }
 
+// The planes in maintenance on which no port of this machine is known to be. A policy is for many machines: one without
+// planes is no fault, unless no machine can have a plane of the name.
+std::optional<Finding> maintenance_finding(const View& view) {
+  if (view.policy == nullptr || view.policy->cabling.maintenance.empty()) return std::nullopt;
+  const Cabling& cabling = view.policy->cabling;
+  const auto rails = rails_of(view.now.topology, view.now.ports, recorded_in(view.now));
+  std::set<std::string> here;
+  std::string unplaced;  // ports whose plane may follow from their switch
+  for (const Port& port : view.now.ports) {
+    if (!is_own_device(port) || belongs_elsewhere(view.now, port)) continue;
+    const RailPlace place = rail_place(view.now, view.policy, port, rails);
+    if (!place.plane.empty()) here.insert(place.plane);
+    else if (place.leaf.empty()) append_item(unplaced, port.id());
+  }
+  std::string unknown;
+  for (const std::string& plane : cabling.maintenance) {
+    const bool is_declared =
+        std::ranges::any_of(cabling.planes, [&](const auto& each) { return each.second == plane; });
+    if (!here.contains(plane) && (here.size() > 1 || (!is_declared && !parse_number<unsigned>(plane))))
+      append_item(unknown, plane);
+  }
+  if (unknown.empty()) return std::nullopt;
+  std::string meaning =
+      "[cabling] maintenance names a plane on which no port of this machine is known to be: by this name "
+      "no finding is acknowledged.";
+  if (!unplaced.empty())
+    meaning += " The switch of " + unplaced + " is not known: without LLDP, only the cable plan names it.";
+  std::string planes = "none";
+  if (!here.empty()) planes = joined(here);
+  return bad(Status::warning, kHostSubject, "in maintenance: " + unknown, "planes of this machine: " + planes,
+             std::move(meaning),
+             {"Correct the name in [cabling] maintenance, or the patterns of [cabling] planes",
+              {Work::service, ", then systemctl reload fabric-agent fabric-exporter"},
+              "; fabric-agentctl neighbors has the switches."});
+}
+
 void ask_planes(const View& view, Findings& findings) {
+  if (auto finding = maintenance_finding(view)) findings.push_back(std::move(*finding));
   for (const GpuPlanes& gpu : planes_of_gpus(view))
     if (std::ranges::any_of(gpu.ports, [](const Port* port) { return is_active(*port); }))
       findings.push_back(planes_finding(view, gpu));  // without any, port-state reports each
@@ -244,7 +281,9 @@ constexpr Rule kPlanes{
         "Counts the ports of a GPU that are ACTIVE: those of one card, or the NICs that [cabling] planes names as "
         "different planes, also the functions of a guest or pod. A lost plane costs its share of the GPU's bandwidth; "
         "port-state does not report it as well. "
-        "Planes in [cabling] maintenance are listed and do not count. A plane whose function is missing or has no RDMA "
+        "Planes in [cabling] maintenance are listed and do not count; a name there on which a machine with several "
+        "planes has "
+        "no port is a warning. A plane whose function is missing or has no RDMA "
         "device is listed; symmetry, inventory or pairing reports it. A GPU without any plane is reported by "
         "port-state.",
     .inspect = "rdma link show; fabric-agentctl topo; ethtool NETDEV",

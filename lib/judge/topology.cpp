@@ -9,6 +9,7 @@
 #include "node/endpoints.h"
 #include "node/gpu.h"
 #include "node/inventory.h"
+#include "node/machine.h"
 #include "topology/compute_nics.h"
 
 namespace fabric {
@@ -1304,14 +1305,95 @@ bool shows_driver(const Node& node, const Gpu& gpu) {
   });
 }
 
-// All GPUs of a model for data centers without their driver: none of them differs from another.
-void add_models_without_driver(const Node& node, Findings& out) {
-  constexpr uint32_t kVga = 0x0300;  // has a display: may be there for it
-  std::map<std::pair<uint16_t, uint16_t>, std::vector<const Gpu*>> models;
-  for (const Gpu& gpu : node.topology.gpus) models[{gpu.vendor, gpu.device}].push_back(&gpu);
-  for (const auto& [model, gpus] : models) {
+using GpuModels = std::map<std::pair<uint16_t, uint16_t>, std::vector<const Gpu*>>;  // by vendor and device
+
+GpuModels models_of(const Topology& topology) {
+  GpuModels out;
+  for (const Gpu& gpu : topology.gpus) out[{gpu.vendor, gpu.device}].push_back(&gpu);
+  return out;
+}
+
+// Why jobs of this host need a GPU and have none: "slurmd.service starts jobs here". Empty: nothing shows it. A
+// container runtime does not: it also starts virtual machines.
+std::string need_of_jobs(const View& view) {
+  const bool any_for_jobs = std::ranges::any_of(view.now.topology.gpus, [&](const Gpu& gpu) {
+    const PlatformFunction* function = function_of(view.now, gpu.pci);
+    return function != nullptr && runs_jobs(function->kernel_driver) && !is_given_away(*function);
+  });
+  if (any_for_jobs) return {};
+  if (view.policy != nullptr && view.policy->expect.gpus.value_or(0) > 0)
+    return "[expect] gpus = " + std::to_string(*view.policy->expect.gpus);
+  if (!view.now.host || std::ranges::none_of(view.now.topology.nics, carries_rdma)) return {};
+  const JobService* service = find_where(view.now.host->services, [](const JobService& each) {
+    return each.role == JobRole::batch && !each.masked && !each.processes.empty();
+  });
+  return service == nullptr ? std::string() : service->unit + " starts jobs here";
+}
+
+// Why this host gives the GPU to a virtual machine: "qemu-kvm runs". Empty: nothing shows it.
+std::string sign_of_passthrough(const Node& node, const Gpu& gpu) {
+  for (const Nic& nic : node.topology.nics)
+    if (is_given_away(node, nic.pci)) return nic.pci + " is bound to " + function_of(node, nic.pci)->kernel_driver;
+  if (!node.host) return {};
+  if (!node.host->vm_program.empty()) return node.host->vm_program + " runs";
+  const std::string ids = ids_text(gpu.vendor, gpu.device);
+  for (const std::string& option : node.host->kernel_options)
+    if ((option.starts_with("vfio-pci.ids=") || option.starts_with("vfio_pci.ids=")) &&
+        lower(option).find(ids) != std::string::npos)
+      return "the kernel command line has " + option;
+  return {};
+}
+
+// The GPUs of a model of which all are bound to a driver for virtual machines or user-space programs: no equal GPU
+// shows that this is a mistake. It is one if jobs of this host need a GPU and nothing shows a virtual machine.
+void add_given_away_models(const View& view, Findings& faults, Findings& notes) {
+  const Node& node = view.now;
+  const std::string need = need_of_jobs(view);
+  for (const auto& [model, gpus] : models_of(node.topology)) {
     const Gpu& first = *gpus.front();
-    if (first.class_code >> 8 == kVga || !records_drivers(node)) continue;
+    const auto is_given = [&](const Gpu* gpu) {
+      const PlatformFunction* function = function_of(node, gpu->pci);
+      return function != nullptr && is_given_away(*function);
+    };
+    if (!std::ranges::all_of(gpus, is_given)) continue;
+    const std::string driver = function_of(node, first.pci)->kernel_driver, module(gpu_module(first));
+    const std::string observed =
+        driver + ": " + counted(gpus.size(), "GPU") + (gpus.size() == 1 ? " at " : ", the first at ") + first.pci;
+    const std::string subject = gpus.size() == 1 ? first.name : "GPUs";
+    const std::string sign = sign_of_passthrough(node, first);
+    // Processes that are hidden may run virtual machines.
+    const bool sees_all = node.host && !node.host->processes_hidden;
+    if (need.empty() || !sign.empty() || !sees_all) {
+      const std::string why = sign.empty() ? "not for jobs of this host" : "for virtual machines (" + sign + ")";
+      notes.push_back(good(subject, observed + ", " + why, "a driver for jobs, or for virtual machines"));
+      continue;
+    }
+    const std::string own = module.empty() ? "its driver for jobs" : "the driver " + module;
+    Fix fix = "Find what binds it: driverctl list-overrides; grep -r vfio /etc/modprobe.d /proc/cmdline";
+    if (!module.empty())
+      fix =
+          "Find what binds it: driverctl list-overrides; grep -r vfio /etc/modprobe.d /proc/cmdline. If the GPU is for "
+          "jobs of this host: driverctl unset-override " +
+          first.pci + "; modprobe " + module + "; echo " + first.pci + " > /sys/bus/pci/drivers/" + driver +
+          "/unbind; echo " + first.pci + " > /sys/bus/pci/drivers_probe";
+    faults.push_back(bad(Status::warning, subject, observed, own + ", because " + need,
+                         "No job of this host can use a GPU that is bound to " + driver +
+                             ": the driver gives it to a virtual machine or to a user-space program. " + need +
+                             ", and no other device, process or kernel option shows that virtual machines use it.",
+                         std::move(fix)));
+  }
+}
+
+// All GPUs of a model for data centers without their driver: none of them differs from another. A GPU with a display
+// may be there for it, unless jobs need one.
+void add_models_without_driver(const View& view, Findings& out) {
+  const Node& node = view.now;
+  constexpr uint32_t kVga = 0x0300;
+  const bool is_needed = !need_of_jobs(view).empty();
+  for (const auto& [model, gpus] : models_of(node.topology)) {
+    const Gpu& first = *gpus.front();
+    const bool may_be_for_display = first.class_code >> 8 == kVga && (!is_needed || first.bridges.empty());
+    if (may_be_for_display || !records_drivers(node)) continue;
     std::set<std::string> drivers;
     bool are_shown = true;
     for (const Gpu* gpu : gpus) {
@@ -1355,6 +1437,62 @@ Finding hidden_gpus_finding(const Topology& topology) {
         "Give the container the /sys of the host: in Kubernetes hostNetwork: true, or a mount of /sys."}});
 }
 
+// Whether the device is on a NUMA node whose CPUs are all offline: its node is right, although the topology has none.
+bool is_at_offline_cpus(const Node& node, const std::string& pci) {
+  return node.host && std::ranges::any_of(node.host->offline_cpus,
+                                          [&](const OfflineCpus& each) { return contains(each.devices, pci); });
+}
+
+size_t count_of_cpus(const Topology& topology, int node) {
+  const std::string* list = find_in(topology.numa_cpus, node);
+  return list == nullptr ? 0 : machine::parse_cpus(*list).value_or(std::vector<unsigned>{}).size();
+}
+
+// NUMA nodes with a larger share of their CPUs offline than another one. Where SMT is off, or CPUs are left out on
+// purpose, the share is the same everywhere. One CPU more is no difference: CPU 0 stays online.
+Findings nodes_with_offline_cpus(const Node& node) {
+  if (!node.host || node.host->offline_cpus.empty()) return {};
+  const Topology& topology = node.topology;
+  struct NodeCpus {
+    size_t online = 0, offline = 0;
+    [[nodiscard]] size_t all() const { return online + offline; }
+    [[nodiscard]] std::string text() const {
+      return std::to_string(online) + " of " + counted(all(), "CPU") + " online";
+    }
+  };
+  std::map<int, NodeCpus> nodes;
+  for (const auto& [number, list] : topology.numa_cpus) nodes[number].online = count_of_cpus(topology, number);
+  for (const OfflineCpus& each : node.host->offline_cpus) nodes[each.node].offline = each.count;
+  const auto best = std::ranges::max_element(nodes, {}, [](const auto& each) {
+    return static_cast<double>(each.second.online) / static_cast<double>(std::max<size_t>(each.second.all(), 1));
+  });
+  if (best->second.online == 0) return {};  // a captured tree without the lists of the nodes
+  Findings out;
+  for (const OfflineCpus& each : node.host->offline_cpus) {
+    const NodeCpus& own = nodes[each.node];
+    const size_t usual = own.all() * best->second.offline / best->second.all();
+    if (own.online > 0 && own.offline <= usual + 1) continue;
+    std::string devices;
+    for (const Gpu& gpu : topology.gpus)
+      if (contains(each.devices, gpu.pci)) append_item(devices, gpu.name);
+    for (const Nic& nic : topology.nics)
+      if (contains(each.devices, nic.pci) && carries_rdma(nic) && !nic.is_virtual_function())
+        append_item(devices, nic.name);
+    std::string meaning = "Jobs lose these CPUs, and their threads crowd on the others.";
+    if (!devices.empty())
+      meaning = "Jobs that use " + devices +
+                ", and their interrupts, run on CPUs of another NUMA node: each access crosses the link between the "
+                "sockets. No node is known for these devices, so that nothing is bound near them.";
+    out.push_back(
+        bad(devices.empty() ? Status::warning : Status::critical, "NUMA node " + std::to_string(each.node), own.text(),
+            best->second.text() + " on NUMA node " + std::to_string(best->first), std::move(meaning),
+            "grep -oE '(max|nr)_?cpus=[0-9]+' /proc/cmdline; journalctl -k -g 'smpboot|CPU.*(offline|failed)'; then "
+            "chcpu -e " +
+                each.cpus));
+  }
+  return out;
+}
+
 void ask_symmetry(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty() && topology.nics.empty()) return;
@@ -1389,6 +1527,7 @@ void ask_symmetry(const View& view, Findings& findings) {
   else if (placed.built->odd_gpus && !gpu && !any_hidden) add(odd_gpus_finding(placed, view.now));
   for (const OddNode& odd : placed.built->odd_nodes) {
     const std::string pci = odd.device.pci;
+    if (is_at_offline_cpus(view.now, pci)) continue;
     // A device, or all devices of a root bus.
     std::string subject = odd.name, place = pci;
     std::string observed = "NUMA node " + (odd.device.numa ? std::to_string(*odd.device.numa) : "-1");
@@ -1413,11 +1552,14 @@ void ask_symmetry(const View& view, Findings& findings) {
                 " that does not fit its place: jobs are bound to the wrong CPUs and memory.",
             fix + "."));
   }
+  for (Finding& each : nodes_with_offline_cpus(view.now)) add(std::move(each));
   for (Finding& each : gpus_without_driver(view)) add(std::move(each));
-  Findings models;
-  add_models_without_driver(view.now, models);
+  Findings models, notes;
+  add_models_without_driver(view, models);
+  add_given_away_models(view, models, notes);
   for (Finding& each : models) add(std::move(each));
   if (found.empty()) add(good("node", "no part is missing", "equal places have equal parts"));
+  for (Finding& each : notes) add(std::move(each));
   findings.insert(findings.end(), found.begin(), found.end());
 }
 
@@ -1441,9 +1583,14 @@ constexpr Rule kSymmetry{
         "one socket and fewer on the other, each on a switch with a NIC. A device is on the NUMA node of the bridge "
         "above it, and devices of one root bus are on one (not on the flat bus of a virtual machine); a root bus is on "
         "the node with which equal devices are "
-        "evenly spread. GPUs that NVIDIA's driver has and the /sys of a container does not show are one finding: they "
+        "evenly spread. The NUMA nodes have the same share of their CPUs online; a node without one that has a GPU or "
+        "NIC is critical. GPUs that NVIDIA's driver has and the /sys of a container does not show are one finding: "
+        "they "
         "are not missing. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, other "
-        "than nouveau.",
+        "than nouveau, and so must any GPU on a card if no other GPU runs jobs and jobs need one ([expect] gpus, or a "
+        "service such as slurmd on a machine with RDMA). All GPUs of a model that are bound to vfio-pci are a warning "
+        "if jobs need one, and ok if another device is bound to vfio-pci, a virtual machine runs, or the kernel option "
+        "vfio-pci.ids names them.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power-cycle the node, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,

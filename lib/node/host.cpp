@@ -163,6 +163,36 @@ HostCpu read_cpu(const Root& root, std::string_view cpuinfo) {
   return out;
 }
 
+std::vector<OfflineCpus> read_offline_cpus(const Root& root, const Topology& topology) {
+  constexpr size_t kMost = 8192;  // NR_CPUS of distributions
+  const auto present = machine::parse_cpus(root.line_of(std::string(kCpus) + "present"));
+  const auto online = machine::parse_cpus(root.line_of(std::string(kCpus) + "online"));
+  if (!present || !online) return {};
+  std::vector<unsigned> offline;
+  std::ranges::set_difference(*present, *online, std::back_inserter(offline));
+  if (offline.size() > kMost) return {};
+  // A CPU that is present has a link to its node, online or not (drivers/base/node.c, register_cpu_under_node()).
+  std::map<int, std::vector<unsigned>> by_node;
+  for (const unsigned cpu : offline)
+    for (const std::string& name : root.names_in(cpu_folder(cpu)))
+      if (name.starts_with("node"))
+        if (const auto node = parse_number<int>(name.substr(4))) by_node[*node].push_back(cpu);
+
+  std::vector<OfflineCpus> out;
+  for (auto& [node, cpus] : by_node) {
+    const auto count = static_cast<unsigned>(cpus.size());
+    OfflineCpus& each = out.emplace_back(OfflineCpus{node, machine::cpus_text(std::move(cpus)), count});
+    if (topology.numa_cpus.contains(node)) continue;
+    const auto add = [&](const PciDevice& device) {
+      if (root.number_in<int>("sys/bus/pci/devices/" + device.pci + "/numa_node") == each.node)
+        each.devices.push_back(device.pci);
+    };
+    for (const Gpu& gpu : topology.gpus) add(gpu);
+    for (const Nic& nic : topology.nics) add(nic);
+  }
+  return out;
+}
+
 void read_kernel(const Root& root, Host& host) {
   const std::string meminfo = root.text_of("proc/meminfo");
   for (const std::string_view line : split(meminfo, '\n')) {
@@ -249,9 +279,11 @@ void read_host(const Root& root, Node& node) {
   Host& out = node.host.emplace();
   out.cpu = host::read_cpu(root, host::read_cpuinfo(root));
   host::read_kernel(root, out);
+  out.offline_cpus = host::read_offline_cpus(root, node.topology);
   host::Services services = host::read_services(root);
   out.services = std::move(services.found);
   out.irqbalance = services.irqbalance;
+  out.vm_program = std::move(services.vm_program);
   out.processes_hidden = services.processes_hidden;
   // On a machine with one NUMA node no CPU is far from a NIC.
   if (const auto& cpus = node.topology.numa_cpus; cpus.size() >= 2) {

@@ -14,6 +14,7 @@ namespace fabric {
 
 class Root;
 struct Node;
+struct Topology;
 
 inline constexpr uint64_t kNoLimit = UINT64_MAX;  // RLIM_INFINITY
 
@@ -182,9 +183,18 @@ struct HugePages {
   std::string transparent;                // "always", "madvise", "never"; empty: unknown
 };
 
+// The CPUs of a NUMA node that are present and offline. Topology knows no node without an online CPU.
+struct OfflineCpus {
+  int node = 0;
+  std::string cpus;  // "32-63"
+  unsigned count = 0;
+  std::vector<std::string> devices{};  // PCI addresses of GPUs and NICs on a node without an online CPU
+};
+
 // Unknown values are absent or empty.
 struct Host {
   HostCpu cpu;
+  std::vector<OfflineCpus> offline_cpus{};  // by node
   uint64_t memory = 0;                      // bytes, 0: unknown
   std::vector<std::string> kernel_options;  // the kernel command line
   std::optional<unsigned> numa_balancing;   // 0 off, 1 on, 2 memory tiering (admin-guide/sysctl/kernel.rst)
@@ -192,6 +202,7 @@ struct Host {
   HugePages huge_pages;
   std::string lockdown;            // "none", "integrity", "confidentiality"
   std::optional<bool> irqbalance;  // whether it runs
+  std::string vm_program{};        // a process that runs or manages virtual machines, "qemu-kvm"; empty: none is seen
   // Processes of other users are hidden (hidepid of proc(5), ProtectProc= of systemd): services may be missing.
   bool processes_hidden = false;
   std::vector<NicInterrupts> interrupts;
@@ -227,6 +238,9 @@ std::string read_cpuinfo(const Root& root);
 // Reads two or three small files for each CPU: its governor, the preference of the hardware if the governor is
 // "powersave", and whether its deepest idle states are disabled.
 HostCpu read_cpu(const Root& root, std::string_view cpuinfo);
+
+// The NUMA nodes that have CPUs offline. Costs two files on a machine without.
+std::vector<OfflineCpus> read_offline_cpus(const Root& root, const Topology& topology);
 
 // Fills memory, kernel_options, numa_balancing, clock, huge_pages, lockdown.
 void read_kernel(const Root& root, Host& host);

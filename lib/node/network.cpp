@@ -100,6 +100,16 @@ void query_addressing(Context& context, Network& network) {
     }
 }
 
+// The members of a bond or team have its address, and a bridge has that of a member.
+std::string own_mac(const Root& root, const std::string& netdev) {
+  const std::string folder = "sys/class/net/" + netdev;
+  std::string mac = root.line_of(folder + "/address");
+  const bool is_ethernet = mac.size() == std::string_view("00:00:00:00:00:00").size();  // longer: InfiniBand
+  if (!is_ethernet || mac.find_first_not_of("0:") == std::string::npos) return {};
+  if (root.line_of(folder + "/master/address") == mac) return {};
+  return mac;
+}
+
 }  // namespace
 
 void read_network(Context& context, std::vector<Port>& ports, Network& network) {
@@ -131,6 +141,7 @@ void read_network(Context& context, std::vector<Port>& ports, Network& network) 
                        root.number_in<unsigned>(folder + name)};
     };
     interface.mtu = root.number_in<uint32_t>("sys/class/net/" + netdev + "/mtu");
+    interface.mac = own_mac(root, netdev);
     interface.arp_ignore = read("arp_ignore");
     interface.arp_announce = read("arp_announce");
     interface.arp_filter = read("arp_filter");

@@ -182,6 +182,17 @@ constexpr size_t kMaxProcesses = 16;
 // openlldp, and its predecessor. lldpd(8) has no DCBX.
 constexpr std::string_view kLldpad = "lldpad", kDcbDaemons[] = {kLldpad, "dcbd"};
 
+// Run virtual machines, or manage them. qemu-ga is the agent within one.
+constexpr std::string_view kVmPrograms[] = {"qemu-kvm",       "qemu-system-x86", "qemu-system-aar", "kvm",
+                                            "libvirtd",       "virtqemud",       "virt-handler",    "virt-launcher",
+                                            "virt-launcher-", "cloud-hyperviso", "firecracker"};
+
+bool is_vm_program(std::string_view comm) {
+  return std::ranges::any_of(kVmPrograms, [&](std::string_view each) {
+    return comm == each || (each.ends_with('-') && comm.starts_with(each));
+  });
+}
+
 const KnownService* known_service(std::string_view comm) {
   return find_where(kKnownServices, [&](const KnownService& each) {
     return comm == each.comm || (each.comm.ends_with('-') && comm.starts_with(each.comm));
@@ -202,6 +213,7 @@ class ServiceReader {
       if (!comm) continue;
       sees_all = sees_all || pid == 1u;
       out_.irqbalance = out_.irqbalance.value_or(false) || *comm == "irqbalance";
+      if (out_.vm_program.empty() && is_vm_program(*comm)) out_.vm_program = *comm;
       const KnownService* known = known_service(*comm);
       const bool is_dcb = contains(kDcbDaemons, *comm);
       if (known == nullptr && !is_dcb && *comm != "systemd") continue;
@@ -312,7 +324,8 @@ std::string unit_of_cgroup(std::string_view text) {
 }
 
 bool is_known_process(std::string_view comm) {
-  return comm == "systemd" || comm == "irqbalance" || contains(kDcbDaemons, comm) || known_service(comm) != nullptr;
+  return comm == "systemd" || comm == "irqbalance" || contains(kDcbDaemons, comm) || is_vm_program(comm) ||
+         known_service(comm) != nullptr;
 }
 
 bool may_begin_container(std::string_view comm) {

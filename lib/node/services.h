@@ -42,13 +42,14 @@ inline constexpr std::string_view kKernelThreads = "kthreadd";
 // The unit of JobService for process 1 of a container.
 inline constexpr const char* kContainer = "container";
 
-// Whether a process of this name (comm) is a service's, a user's service manager, a DCBX daemon or irqbalance:
-// read_services() looks at no other process.
+// Whether a process of this name (comm) is a service's, a user's service manager, a DCBX daemon, irqbalance, or runs
+// virtual machines: read_services() looks at no other process.
 bool is_known_process(std::string_view comm);
 
 struct Services {
   std::vector<JobService> found;  // in natural order of their names
   std::vector<DcbDaemon> dcb_daemons{};
+  std::string vm_program{};         // as Host::vm_program
   std::optional<bool> irqbalance;   // whether it runs; absent: processes of other users are hidden (proc(5), hidepid)
   bool processes_hidden = false;    // process 1 is hidden, so processes of other users may be as well
   std::vector<std::string> unread;  // "limits of slurmd (pid 812): ... (EACCES)"

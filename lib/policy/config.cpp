@@ -107,7 +107,8 @@ struct ConfigDraft {
   Policy policy;
   std::vector<PortDraft> entries;  // last first, because the entries of a later file are tried first
   SiteKeys site;
-  RuleRows rules;  // the rules that [rules.ID] may name
+  RuleRows rules;              // the rules that [rules.ID] may name
+  FilePlace maintenance_at{};  // of [cabling] maintenance
 };
 
 void read_section(ConfigReader& reader, std::string_view section, const toml::table& table, ConfigDraft& draft);
@@ -119,6 +120,33 @@ void note_fabric(std::string_view name, const FilePlace& at, ConfigDraft& draft)
   if (name == "kind") out.kind = given.kind, out.at = at;
   if (name == "adaptive_routing") out.adaptive_routing = given.adaptive_routing;
   if (name == "spraying") out.spraying = given.spraying;
+}
+
+// Keys of [cabling] rails and planes are patterns. The name of a switch may have dots, as "leaf1.*".
+void note_cabling(ConfigReader& reader, std::string_view name, const toml::node& node, ConfigDraft& draft) {
+  if (name == "maintenance") draft.maintenance_at = reader.place(node);
+  if (name != "rails" && name != "planes") return;
+  const Cabling& cabling = draft.policy.cabling;
+  for (const auto& each : name == "rails" ? cabling.rails : cabling.planes) {
+    if (each.first.find_first_of(",;|^$") == std::string::npos) continue;
+    if (const auto doubt = pattern_doubt(name, each.first))
+      reader.warn(node.source().begin, "cabling." + std::string(name) + ": " + doubt->what);
+  }
+}
+
+// Warns of a plane that no machine can have: [cabling] planes does not give the name, and it is no number, as planes
+// without a name have.
+void check_maintenance(const Cabling& cabling, const FilePlace& at, ConfigFaults& faults) {
+  std::set<std::string> names;
+  for (const auto& [pattern, plane] : cabling.planes) names.insert(plane);
+  for (const std::string& plane : cabling.maintenance) {
+    if (names.contains(plane) || parse_number<unsigned>(plane)) continue;
+    std::string known = "no [cabling] planes gives names to planes";
+    if (!names.empty()) known = "[cabling] planes has " + joined(names);
+    faults.warn(at, "cabling.maintenance: " + toml_string(plane) +
+                        " is no plane, so that nothing is in maintenance by it: " + known +
+                        ", and planes without a name have numbers");
+  }
 }
 
 void read_ports(ConfigReader& reader, const toml::node& node, ConfigDraft& draft) {
@@ -142,6 +170,7 @@ void read_key(ConfigReader& reader, std::string_view section, std::string_view n
     if (!reader.accept(key.read(node, policy), full, node, correctable(key))) return;
     policy.origin[full] = reader.line(node);
     if (section == "fabric") note_fabric(name, reader.place(node), draft);
+    if (section == "cabling") note_cabling(reader, name, node, draft);
     if (std::vector<std::string> patterns; key.are_patterns && !read_texts(node, patterns))
       warn_of_patterns(reader, node, section, key.name, patterns,
                        [&](const std::string& pattern) { return pattern_doubt(key.name, pattern); });
@@ -369,6 +398,7 @@ Result<LoadedConfig> finish(ConfigDraft draft, const Files& files, const std::st
           "match = { netdev = \"eth0\" }; or leave front_end out");
   }
   check_entries(draft.entries, faults);
+  check_maintenance(draft.policy.cabling, draft.maintenance_at, faults);
   for (PortDraft& entry : draft.entries) draft.policy.ports.push_back(std::move(entry.port));
   return std::move(faults).finish(std::move(draft.policy));
 }

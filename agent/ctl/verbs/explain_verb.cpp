@@ -229,8 +229,8 @@ std::string counted_text(const std::vector<Counted>& list) {
 
 // The place to look at first, by the number of peers at this port.
 std::string peers_text(const Found& found) {
-  const bool is_path =
-      found.message != nullptr && (cause_of(found) == FaultLocation::network || cause_of(found) == FaultLocation::peer);
+  const bool is_path = found.message != nullptr && is_of_path(found);
+  const bool is_silence = cause_of(found) == FaultLocation::unknown;
   std::string out = "Peer: ";
   if (found.peers.size() > 1) out = std::to_string(found.peers.size()) + " peers: ";
   out += counted_text(found.peers);
@@ -238,7 +238,9 @@ std::string peers_text(const Found& found) {
   if (is_path && found.peers.size() > 1 && found.devices_elsewhere.size() > 1)
     out += ". Several ports: look first at this host, or at the peer if these are its addresses on several rails";
   else if (is_path && found.peers.size() > 1) out += ". Many peers: look at this port, its rail or this host first";
-  if (is_path && found.peers.size() == 1 && found.count > 1) out += ". One peer: look there first";
+  if (is_path && !is_silence && found.peers.size() == 1 && found.count > 1) out += ". One peer: look there first";
+  if (is_path && is_silence && found.peers.size() == 1 && found.count > 1)
+    out += ". One peer: look there first, if this host reaches others";
   return out;
 }
 

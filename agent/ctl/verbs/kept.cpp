@@ -77,7 +77,8 @@ Kept kernel_command_line(const std::string& text) {
   std::vector<std::string> used = platform::parse_command_line(text);
   for (const std::string& parameter : host::kernel_parameters(text))
     if (parameter.starts_with("processor.max_cstate=") || parameter.starts_with("module_blacklist=") ||
-        parameter.starts_with("modprobe.blacklist="))
+        parameter.starts_with("modprobe.blacklist=") || parameter.starts_with("vfio-pci.ids=") ||
+        parameter.starts_with("vfio_pci.ids="))
       used.push_back(parameter.substr(0, parameter.find_first_of(" \t\"")));
   return joined(used) + "\n";
 }

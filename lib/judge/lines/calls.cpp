@@ -269,10 +269,8 @@ constexpr LineMessage kCallRows[] = {
         of(Call::connect, "", "rdmacm-connect-failed", unknown,
            "An RDMA connection could not be established; the line has no event, and its errno, if it has one, does not "
            "decide. The event of librdmacm in another line decides: REJECTED is of the peer's program (its log), "
-           "UNREACHABLE "
-           "of a peer or path that does not answer, ADDR_ERROR of the route or the local address. Look at the target "
-           "(does "
-           "it listen at this address and port), the local address and the route.",
+           "UNREACHABLE of a peer or path that does not answer, ADDR_ERROR of the route or the local address. Look at "
+           "the target (does it listen at this address and port), the local address and the route.",
            "ip -br addr; ip route get {peer}; ping -c 3 {peer}", kCm)),
 
     // Work requests.

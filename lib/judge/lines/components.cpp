@@ -2026,9 +2026,9 @@ constexpr LineMessage kRows[] = {
         "|queue pair|completion queue|memory region|protection domain|^recv "
         "CQ|^rdma|^perftest|ib_write_bw|ib_read_bw|ib_send_bw|ib_write_lat|ib_send_lat|ib_read_lat|infiniband",
         "",
-        "A program on RDMA (perftest, a storage client, an inference engine) reports a failed operation. Usual "
-        "causes: a device that is not in the container, a GID, MTU or address that does not fit, a limit "
-        "(memlock, queue pairs, sizes), or a peer that does not answer. The errno, and the lines around, decide.",
+        "A program on RDMA (perftest, a storage client, an inference engine) reports a failed operation. Usual causes: "
+        "a device that is not in the container, a GID, MTU or address that does not fit, a limit (memlock, queue "
+        "pairs, sizes), or a peer that does not answer. The errno, and the lines around, decide.",
         "ibv_devinfo -l; rdma link show; ulimit -l", "libibverbs(3), perftest src", Printer::library),
 
     // ---- Services of the node.

@@ -562,17 +562,51 @@ constexpr Condition kConditions[] = {
       "error of this process, say which."},
      true},
 
+    // A part of this host, or of the machine, that its driver or a service asks: no other host takes part.
+    {"says-part-silent",
+     host,
+     "device*not respond|card*not respond|adapter*not respond|^gpu*not respond|^nic*not respond|^hca*not respond|"
+     "firmware*not respond|nvswitch*not respond|^bmc*not respond|drive*not respond|disk*not respond|module*not "
+     "respond|transceiver*not respond|sensor*not respond|eeprom*not respond|^cpld*not respond|^psu*not respond|"
+     "pcieport*not respond|processor*not respond|^cpu*not respond|irisc*not respond|^gsp*not respond",
+     {"The message says that a part of this machine does not answer: the device, firmware or driver that the line "
+      "names. No other host takes part. Look in the kernel log for the first error of this part, and for errors of "
+      "PCIe (AER) before it. ",
+      {Work::in_machine, "If a reset of the part does not bring it back, power-cycle the node; "},
+      "update its firmware if it recurs."},
+     false,
+     // A node or a peer that has the part.
+     {.words = "^node*not respond|^host*not respond|^peer*not respond|remote*not respond|server*not respond|worker*not "
+               "respond|^rank*not respond"},
+     Says::timeout},
+
+    // Silence is no proof of a place. An end that closes, refuses or reports is one: the next conditions.
+    {"says-no-answer",
+     unknown,
+     "not respond|no response|no reply|unresponsive|heartbeat|keep alive timeout|keep-alive timeout|keepalive "
+     "timeout|hold timer expired|marked dead|marked*as dead|^evicting client|lost connection|connection "
+     "lost|connection was lost",
+     {"The message says that the other end did not answer, or was not heard, in time. That does not show the place: "
+      "the process or host at the other end ended or hangs, the path between loses packets, or this host does not "
+      "send or receive. An error in the log of the other end before this time decides for that end. Without one, "
+      "compare: if other hosts reach the other end, look at the port of this host; if this host reaches others, look "
+      "at that of the other end; if both, at the path between them."},
+     false,
+     {.errors = "EREMOTEIO|ECONNRESET|ECONNREFUSED|EPIPE",
+      .words = "firmware|^fw |admin response|adminq|mailbox|^hwrm|by remote|by peer|^crashed|^exited|^died|broken "
+               "pipe|was killed"},
+     Says::unanswered},
+
     {"says-peer-ended",
      peer,
      "connection reset|reset by peer|connection closed|closed by peer|closed the connection|closed by remote|socket "
      "closed|broken pipe|unexpected eof|^eof,|reading from server: eof|unexpectedly closed|unexpectedly exited|has "
-     "unexpectedly|disconnected|lost connection|connection lost|connection was lost|heartbeat|keep alive "
-     "timeout|keep-alive timeout|keepalive timeout|hold timer expired|peer failed|peer failure|remote *crashed|remote "
-     "*failed|remote *exited|remote process|remote peer|node failure|marked dead|marked*as dead|^evicting client|is "
-     "dead|^died|no response|no reply|not respond|not connected|transport "
+     "unexpectedly|disconnected|lost connection|connection lost|connection was lost|heartbeat|marked dead|marked*as "
+     "dead|peer failed|peer failure|remote *crashed|remote *failed|remote *exited|remote process|remote peer|node "
+     "failure|is dead|^died|not connected|transport "
      "endpoint|doca_error_connection_|doca_error_not_connected|doca_error_shutdown",
-     {"The message says that another process or host ended, hangs, or does not answer any more. Look first at its own "
-      "log, at the place that the line names: its first error, memory and exit code; then at the path to it."},
+     {"The message says that another process or host ended, or closed the connection. Look first at its own log, at "
+      "the place that the line names: its first error, memory and exit code; then at the path to it."},
      false,
      // "Remote I/O error" is of the firmware of a device, as an answer to an administration queue is.
      {.errors = "EREMOTEIO", .words = "firmware|^fw |admin response|adminq|mailbox|^hwrm"},
@@ -813,7 +847,7 @@ constexpr Condition kConditions[] = {
 
 // By words and component. The first that applies.
 constexpr Combination kCombinations[] = {
-    {Says::timeout | Says::peer_ended,
+    {Says::timeout | Says::peer_ended | Says::unanswered,
      Printer::nic_driver,
      {"driver-says-timeout",
       host,
@@ -823,7 +857,7 @@ constexpr Combination kCombinations[] = {
        "(AER). ",
        {Work::ends_jobs, "Reset the NIC or reload its driver; "},
        "update the firmware if it recurs."}}},
-    {Says::timeout | Says::peer_ended,
+    {Says::timeout | Says::peer_ended | Says::unanswered,
      Printer::gpu,
      {"gpu-says-timeout",
       host,
@@ -832,15 +866,26 @@ constexpr Combination kCombinations[] = {
        "such line of the kernel log is nearest to the cause (Xid, RAS, PCIe). ",
        {Work::ends_jobs, "Reset the GPU or reboot; "},
        "update driver and firmware, or replace the GPU, if it recurs."}}},
-    {Says::timeout | Says::peer_ended | Says::rejected,
+    {Says::timeout | Says::unanswered,
      Printer::storage,
      {"storage-says-timeout",
+      unknown,
+      "",
+      {"The message says that the other end of a storage connection (the server or target, for a server its client) "
+       "did not answer in time. That does not show the place. If other hosts use the same server, look at the RDMA "
+       "port and link of this host; if this host uses other servers over the same port, look at the state, load and "
+       "log of this server; if both are true, look at the path between them."},
+      false,
+      {},
+      Says::unanswered}},
+    {Says::peer_ended | Says::rejected,
+     Printer::storage,
+     {"storage-says-refused",
       peer,
       "",
-      {"The message says that the storage server or target did not answer, refused, or ended the connection. Look at "
-       "its state and log at this time, at its address and port, then at the path to it and at the RDMA port of "
-       "both."}}},
-    {Says::timeout | Says::peer_ended | Says::unreachable,
+      {"The message says that the storage server or target refused or ended the connection: it can be reached. Look at "
+       "its state and log at this time, at its address and port, and at what it permits this host."}}},
+    {Says::timeout | Says::peer_ended | Says::unanswered | Says::unreachable,
      Printer::fabric,
      {"fabric-says-timeout",
       network,
@@ -848,8 +893,8 @@ constexpr Combination kCombinations[] = {
       {"The message says that a node or switch did not answer the management packets of the fabric (MAD): it is down "
        "or restarts, or a link or route to it is bad. Compare iblinkinfo and ibqueryerrors with the address in the "
        "line."}}},
-    {Says::timeout | Says::peer_ended | Says::absent | Says::unsupported | Says::used_up | Says::not_loaded |
-         Says::not_fitting,
+    {Says::timeout | Says::peer_ended | Says::unanswered | Says::absent | Says::unsupported | Says::used_up |
+         Says::not_loaded | Says::not_fitting,
      Printer::switch_software,
      {"switch-says",
       network,
@@ -857,7 +902,7 @@ constexpr Combination kCombinations[] = {
       {"The message says that a service of the switch did not find or reach what it needs, or the switch does not "
        "offer it. Look at the switch: show logging, show interfaces status, and its last change of the "
        "configuration."}}},
-    {Says::timeout | Says::peer_ended | Says::rejected,
+    {Says::timeout | Says::peer_ended | Says::unanswered | Says::rejected,
      Printer::node_service,
      {"node-says-timeout",
       host,

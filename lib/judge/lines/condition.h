@@ -32,6 +32,7 @@ enum class Says : uint16_t {
   used_up = 1 << 6,
   not_loaded = 1 << 7,
   not_fitting = 1 << 8,
+  unanswered = 1 << 9,
 };
 constexpr Says operator|(Says a, Says b) {
   return static_cast<Says>(static_cast<uint16_t>(a) | static_cast<uint16_t>(b));

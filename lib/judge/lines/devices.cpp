@@ -309,25 +309,38 @@ constexpr LineMessage kRows[] = {
      "refused a work request with more parts (max_sge) or larger sizes than it supports. Compare ibv_devinfo -v; use a "
      "newer kernel, smaller wsize/rsize, or mount without the option rdma.",
      "ibv_devinfo -v -d {rdma} | grep max_sge; uname -r", "Linux fs/smb/client/smbdirect.c"},
-    {"nfs-server-socket", peer,
-     "rpc-srv/tcp: nfsd: got error|svcrdma*failed|svc_rdma*error|rpcrdma: connection to * closed|rpcrdma: removing "
-     "device|rpcrdma*connect*fail|svc: failed to register|svcrdma: Error",
-     "The NFS server or client lost its connection to the other side (here -104 is ECONNRESET: the peer reset it): "
-     "reboot or unmount of the client, or the path between them. Repeated: look at the link and at retransmissions; "
-     "over RDMA (rpcrdma, svcrdma) at the port and its counters.",
+    {"nfs-server-socket", peer, "nfsd: got error -104|nfsd: got error -32|rpcrdma: connection to * closed (-104",
+     "The other side of an NFS connection reset or closed it (-104 is ECONNRESET, -32 EPIPE): reboot or unmount of the "
+     "client, or a restart of the server. Repeated: look at its log, then at the link and at retransmissions; over "
+     "RDMA (rpcrdma, svcrdma) at the port and its counters.",
      "ss -tn; ping -c 3 {peer}; nfsstat -r", "Linux net/sunrpc/svcsock.c, xprtrdma"},
-    {"nvmf-keep-alive", peer,
-     "due to keep alive timeout|keep-alive timer (* expired|keep alive timeout*subsystem|nvmet*keep-alive timer",
-     "The initiator (host of the NQN in the line) sent no keep-alive in time, and the NVMe target ends its connection: "
-     "that host ended, hangs or restarts, or the network between them. Look at the log of the initiator at this time, "
-     "then at the ports.",
-     "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}",
-     "SPDK lib/nvmf/ctrlr.c, Linux drivers/nvme/target/core.c"},
-    {"nvmf-property", peer, "nvme*Property Set error: |nvme*Property Get error: ",
-     "The NVMe target (the controller of a fabric) did not answer the read or write of a register of its controller, "
-     "or refused it; the number is a status of NVMe (881, 0x371: the host gave the command up). Look whether the "
-     "target runs, at its log, and at the path to it.",
-     "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}", "Linux drivers/nvme/host/fabrics.c"},
+    on_silence(
+        {"nfs-connection", unknown,
+         "rpc-srv/tcp: nfsd: got error|svcrdma*failed|svc_rdma*error|rpcrdma: connection to * closed|rpcrdma: removing "
+         "device|rpcrdma*connect*fail|svc: failed to register|svcrdma: Error",
+         "The NFS server or client lost its connection, or could not make it. The errno decides: ENOMEM, EINVAL, "
+         "ENODEV and a device that is removed are of this host; ECONNREFUSED is of the other side; ETIMEDOUT and "
+         "EHOSTUNREACH show no place (the other side, the path, or the link of this host). Over RDMA (rpcrdma, "
+         "svcrdma) look at the port and its counters.",
+         "ss -tn; ping -c 3 {peer}; nfsstat -r; fabric-agentctl diagnose {port}",
+         "Linux net/sunrpc/svcsock.c, xprtrdma"}),
+    on_silence(
+        {"nvmf-keep-alive", unknown,
+         "due to keep alive timeout|keep-alive timer (* expired|keep alive timeout*subsystem|nvmet*keep-alive timer",
+         "No keep-alive of the initiator (host of the NQN in the line) came in time, and the NVMe target ends its "
+         "connection. That does not show the place: the initiator ended, hangs or restarts, the network loses packets, "
+         "or the target itself is too slow to see it. The kernel log of the initiator at this time decides first. "
+         "Several initiators at one time: look at the target, its link and RDMA port; one of several: at the initiator "
+         "and its link.",
+         "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}",
+         "SPDK lib/nvmf/ctrlr.c, Linux drivers/nvme/target/core.c"}),
+    on_silence(
+        {"nvmf-property", unknown, "nvme*Property Set error: |nvme*Property Get error: ",
+         "The read or write of a register of the NVMe target (the controller of a fabric) failed; the number is a "
+         "status of NVMe. 880 and 881 (0x370, 0x371: the host gave the command up) say only that no answer came in "
+         "time: the target does not run or hangs, the path to it, or the port of this host. Another status is an "
+         "answer of the target, which refused it. Look whether the target runs, at its log, and at the path to it.",
+         "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}", "Linux drivers/nvme/host/fabrics.c"}),
     consequence_of(
         "nvmf|nvme|wc",
         wrapping({"nvmf-target-fatal", unknown, "nvmet*ctrl*fatal error",
@@ -370,16 +383,46 @@ constexpr LineMessage kRows[] = {
      "has the reason. Check the version in flash before a reset.",
      "devlink dev info pci/{pci}; mstflint -d {pci} query",
      "Linux drivers/net/ethernet/mellanox/mlxfw, net/devlink/dev.c"},
-    {"nvmf-rdma", peer,
-     "nvme*rdma connect request failed|nvme*Connect command failed|nvme*failed nvme_keep_alive_end_io|nvme*starting "
-     "error recovery|Reconnecting in * seconds|nvme*Failed reconnect attempt|nvme*dentify controller "
-     "failed|nvme-fabrics*Connection reset|nvme-fabrics*Connection refused|nvme-fabrics*Connection timed "
-     "out|nvme-fabrics*No route|nvme-fabrics*Network is unreachable|nvme*rdma_resolve_addr failed|nvmet_rdma: *failed",
-     "The connection to an NVMe target (NVMe over RDMA or TCP) failed or was lost, and is made again: the target or "
-     "its host ended, its port (4420) is not reachable, or the path loses packets. Look at the log of the target at "
-     "this time, then at the RDMA port of both.",
-     "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}",
-     "Linux drivers/nvme/host/rdma.c, drivers/nvme/target"},
+    // An answer of the target proves that it is reached.
+    {"nvmf-rejected", peer,
+     "nvme*Connect rejected: status|nvme-fabrics*Connection refused|nvme-fabrics*Connection reset",
+     "The host of the NVMe target answered and refused or reset the connection, so that the network between them "
+     "works. Status 8 (invalid service ID) and ECONNREFUSED: nothing listens at this address and port (4420): the "
+     "target does not run, its port is not set up for this transport, or the address is of another interface. Another "
+     "status is a decision of the target: its log has the reason.",
+     "nvme discover -t rdma -a {peer}; on the target: grep . /sys/kernel/config/nvmet/ports/*/addr_*",
+     "Linux drivers/nvme/host/rdma.c nvme_rdma_conn_rejected(), drivers/nvme/host/tcp.c"},
+    {"nvmf-own-queue", host,
+     "nvme*rdma connection establishment failed (-22|nvme*rdma connection establishment failed (-12|nvme*rdma "
+     "connection establishment failed (-28|nvme*rdma connection establishment failed (-95|nvme*rdma_resolve_addr wait "
+     "failed (-22|nvme*rdma_resolve_addr wait failed (-12|nvme*rdma_resolve_addr wait failed "
+     "(-28|nvme*rdma_resolve_addr failed",
+     "The NVMe host could not make its own side of the connection: a queue pair, completion queue or memory regions "
+     "(EINVAL, ENOMEM, ENOSPC), or it has no address or route for the target (EADDRNOTAVAIL, ENETUNREACH). The target "
+     "takes no part. The line of nvme or of the RDMA driver before it has the reason.",
+     "journalctl -k -g 'nvme|{rdma}'; rdma resource show; ip route get {peer}",
+     "Linux drivers/nvme/host/rdma.c nvme_rdma_alloc_queue()"},
+    on_silence({"nvmf-no-connection", unknown,
+                "nvme*rdma connection establishment failed|nvme*rdma_resolve_addr wait failed",
+                "The connection manager of RDMA did not connect to the NVMe target. ECONNRESET (-104): an event ended "
+                "the attempt. If a line \"Connect rejected\" is before this one, the target answered and rejected the "
+                "connection: no service listens at this address and port 4420, or at another interface. Without one, "
+                "no route or no answer was found. ETIMEDOUT (-110): no event came in 3 seconds, which shows no place: "
+                "the target, the path, or the port of this host. nvme discover from another host decides.",
+                "journalctl -k -g nvme; ip route get {peer}; nvme discover -t rdma -a {peer}",
+                "Linux drivers/nvme/host/rdma.c nvme_rdma_cm_handler()"}),
+    on_silence({"nvmf-rdma", unknown,
+                "nvme*rdma connect request failed|nvme*Connect command failed|nvme*failed "
+                "nvme_keep_alive_end_io|nvme*starting error recovery|Reconnecting in * seconds|nvme*Failed reconnect "
+                "attempt|nvme*dentify controller failed|nvme-fabrics*Connection timed out|nvme-fabrics*No "
+                "route|nvme-fabrics*Network is unreachable|nvmet_rdma: *failed",
+                "The connection to an NVMe target (NVMe over RDMA or TCP) failed or got no answer in time (keep "
+                "alive), and is made again. The line does not show the place: the target or its host ended, hangs or "
+                "is overloaded, its port (4420) is not reachable, the path loses packets, or the link or RDMA port of "
+                "this host failed. If other hosts lost the same target at this time, look at its log; if this host "
+                "lost all of its targets, look at its port.",
+                "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}",
+                "Linux drivers/nvme/host/rdma.c, drivers/nvme/target"}),
     {"nvmf-cli", unknown,
      "ailed to write to /dev/nvme-fabrics|ailed to write to nvme-fabrics|ailed to open nvme-fabrics|ailed to open "
      "/dev/nvme-fabrics|ould not add new controller|nvme: failed to discover|nvme*ailed to add controller",
@@ -560,29 +603,59 @@ constexpr LineMessage kRows[] = {
      "journalctl -k -g 'ib0|mlx'; ibstat", "Linux drivers/infiniband/ulp/ipoib"},
     // Steps on this host; before the row of steps with a peer.
     {"rdma-storage-local", host,
-     "ib_srp: *llocat|ib_srp: SCSI scan failed|ib_srp: *to map|ib_srp: Queueing INV WR|iser: *lloc|isert: *lloc|isert: "
-     "*dma mapping|iser: *dma map|isert: *rdma_create_id|isert: *rdma_bind|isert: *rdma_listen|iser: "
-     "*rdma_create_id|iser: *device lookup|iser: *does not support memory|isert: *not support|isert: *ib_dma_map|iser: "
-     "*ib_map|isert: *register|iser: *register",
+     "iser*rdma_resolve_addr failed|iser*resolve route failed|iser*failure connecting|ib_srp: *llocat|ib_srp: SCSI "
+     "scan failed|ib_srp: *to map|ib_srp: Queueing INV WR|iser: *lloc|isert: *lloc|isert: *dma mapping|iser: *dma "
+     "map|isert: *rdma_create_id|isert: *rdma_bind|isert: *rdma_listen|iser: *rdma_create_id|iser: *device "
+     "lookup|iser: *does not support memory|isert: *not support|isert: *ib_dma_map|iser: *ib_map|isert: "
+     "*register|iser: *register",
      "A step of iSER or SRP (storage over RDMA) failed on this host and did not involve the other side: memory, memory "
-     "regions or queue pairs of the NIC are used up, the driver of the NIC does not support the request, or a module "
-     "could not register. Look at the line of the RDMA driver before this line.",
+     "regions or queue pairs of the NIC are used up, the driver of the NIC does not support the request, this host has "
+     "no address or route for the request, or a module could not register. Look at the errno, and at the line of the "
+     "RDMA driver before this line.",
      "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g 'iser|srp|{rdma}'",
      "Linux drivers/infiniband/ulp"},
-    {"rds-iser", peer,
-     "RDS/IB: connection|RDS/IB: recv completion|RDS/IB: send completion|rds*connection*error|iser*failed|isert: "
-     "*error|scsi host*: ib_srp: *failed|ib_srp*reconnect|SRP abort|ib_srp: failed",
-     "A connection of RDS, iSER or SRP (storage or messages over RDMA) failed and is made again: the other side ended "
-     "or restarts, or the path between the two ports loses packets. Look at the log of the target at this time, then "
-     "at the ports.",
-     "ping -c 3 {peer}; fabric-agentctl diagnose {port}", "Linux net/rds, drivers/infiniband/ulp"},
-    {"iscsi-connection", unknown, "detected conn error (|iSCSI connection * error (",
-     "The connection of an iSCSI initiator to its target failed, and is made again; the number names the kind. iSCSI "
-     "runs over TCP, or over RDMA (iSER). The target closed it or restarts (1020), does not answer (1022), or the "
-     "network between them failed; 1011 names no reason. Look at the log and the sessions of the target at this time, "
-     "at the lines of iscsid before it, then at the path.",
-     "iscsiadm -m session -P 3; journalctl -u iscsid; ping -c 3 {peer}",
-     "Linux drivers/scsi/scsi_transport_iscsi.c iscsi_conn_error_event()"},
+    on_silence(
+        {"rds-iser", unknown,
+         "RDS/IB: connection|RDS/IB: recv completion|RDS/IB: send completion|rds*connection*error|iser*failed|isert: "
+         "*error|scsi host*: ib_srp: *failed|ib_srp*reconnect|SRP abort|ib_srp: failed",
+         "A connection of RDS, iSER or SRP (storage or messages over RDMA) failed and is made again. The line does not "
+         "show the place: the other side ended or restarts, the path between the two ports loses packets, or the port "
+         "of this host failed. Look for the first completion status or event of this connection (REJECTED is of the "
+         "other side, UNREACHABLE and retry exceeded of the path), at the log of the other side at this time, then at "
+         "the ports.",
+         "ping -c 3 {peer}; fabric-agentctl diagnose {port}", "Linux net/rds, drivers/infiniband/ulp"}),
+    {"iscsi-refused", peer,
+     "due to authorization failure|non-retryable iSCSI login failure|Login authentication failed with target|conn * "
+     "login rejected: ",
+     "The iSCSI target answered and refused the login, so that the network between them works: name and secret (CHAP), "
+     "the list of initiators of the target (ACL), or its portal group. Compare /etc/iscsi/initiatorname.iscsi and "
+     "node.session.auth.* with the configuration of the target.",
+     "cat /etc/iscsi/initiatorname.iscsi; iscsiadm -m node -P 1", "open-iscsi usr/iscsi_err.c, usr/login.c"},
+    on_silence({"iscsi-target-login", unknown,
+                "iSCSI Login timeout on Network Portal|iSCSI Login negotiation failed|tx_data returned *, "
+                "expecting|rx_data returned *, expecting",
+                "The iSCSI target of this host (LIO) gave up a login that did not end in time, or whose connection was "
+                "closed. Either side may be the reason: the initiator does not answer or the path loses packets, or "
+                "the target hangs on its own storage and lets the login wait. Tasks of the target that are blocked "
+                "(\"blocked for more than 120 seconds\", ABORT_TASK) in the log of this host are of this host; without "
+                "them look at the initiator.",
+                "journalctl -k -g 'iSCSI|blocked for|ABORT_TASK'; targetcli ls", "Linux drivers/target/iscsi"}),
+    on_silence({"iscsi-login", unknown,
+                "iscsiadm: initiator reported error (|iscsiadm: Could not login to [|iscsid: cannot make a connection "
+                "to|iscsiadm: Could not log into all portals",
+                "The iSCSI initiator could not log in to a target. The number in the line decides: 4 and 8 (no "
+                "connection, or no answer in time) show no place: the target or its portal, the path, or the link of "
+                "this host; 12 is a transport (iser) whose module is not loaded here; 15 a session that exists "
+                "already; 19 and 24 a refusal by the target. iscsid prints the reason of each attempt in the journal.",
+                "journalctl -u iscsid; iscsiadm -m node -P 1; ping -c 3 {peer}", "open-iscsi usr/iscsi_err.c"}),
+    on_silence({"iscsi-connection", unknown,
+                "detected conn error (|iSCSI connection * error (|connection*: ping timeout of * secs expired",
+                "The connection of an iSCSI initiator to its target failed, and is made again; the number names the "
+                "kind. iSCSI runs over TCP, or over RDMA (iSER). The target closed it or restarts (1020), does not "
+                "answer (1022), or the network between them failed; 1011 names no reason. Look at the log and the "
+                "sessions of the target at this time, at the lines of iscsid before it, then at the path.",
+                "iscsiadm -m session -P 3; journalctl -u iscsid; ping -c 3 {peer}",
+                "Linux drivers/scsi/scsi_transport_iscsi.c iscsi_conn_error_event()"}),
     {"hsa-status", host,
      "HSA_STATUS_ERROR_OUT_OF_RESOURCES|HSA_STATUS_ERROR: |hsa_init*fail|HSA_STATUS_ERROR_MEMORY_APERTURE|HW Exception "
      "by GPU node|amdgpu*Failed to evict queue|Unable to open /dev/kfd|/dev/kfd*Permission "

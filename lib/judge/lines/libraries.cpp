@@ -379,14 +379,41 @@ constexpr LineMessage kLibraryRows[] = {
      "No Omni-Path NIC was found: its driver (hfi1) is not loaded, or the NIC is not on the bus.",
      "lspci -d 8086:24f0; lsmod | grep hfi1", kOpx},
     {"opx-no-active-port", cable, "HFI has no active ports, cannot continue|PSM2 no hfi units are active",
-     "No port of an Omni-Path NIC is active: no link, or no fabric manager has configured it.", "opainfo",
-     "libfabric prov/opx/src/fi_opx_hfi1.c, opa-psm2 psm_ep.c"},
+     "No port of an Omni-Path NIC of this host is active. PortState of opainfo decides: Offline or Polling is a cable, "
+     "module or switch port; Init a fabric manager that has not configured it. The peers take no part.",
+     "opainfo", "libfabric prov/opx/src/fi_opx_hfi1.c, opa-psm2 psm_ep.c"},
     {"opx-open", host, "active HFI device*unable to open",
      "The Omni-Path NICs are active and cannot be opened: all contexts are in use, or /dev/hfi1_* denies access.",
      "ls -l /dev/hfi1_*; grep . /sys/class/infiniband/hfi1_*/nfreectxts", kOpx},
     {"opx-pkey", network, "specified FI_OPX_PKEY of*internal driver error|Unable to get default Pkey",
      "The partition key is not in the table of the port: the fabric manager did not assign it.",
      "grep . /sys/class/infiniband/*/ports/*/pkeys/0", kOpx},
+    // PSM decides this without a packet.
+    {"psm-devices", software, "endpoints could not be connected because|PSM*Endpoint could not be reached",
+     "PSM has no device that could reach the endpoint: PSM2_DEVICES (PSM3_DEVICES) leaves out the NIC (hfi, nic) for "
+     "ranks of other hosts or shm for those of this host, or the endpoint is of another subnet. Nothing was sent, so "
+     "that neither the network nor the other host is at fault. Unset the variable.",
+     "env | grep -E 'PSM2_DEVICES|PSM3_DEVICES'; opainfo", "opa-psm2 psm_ep_connect.c, libfabric prov/psm3"},
+    {"psm-differs", software,
+     "Connect packet too small|is incompatible with local epid protocol|Mismatched address format: remote EP|Confirm "
+     "all nodes are running the same interconnect|Trying to connect to a HFI*different subnet|PSM*UUID key "
+     "mismatch|PSM*Incompatible PSM version|PSM*Invalid MTU",
+     "The two ends of a PSM connection (Omni-Path, PSM3) do not fit each other: another interconnect, subnet, address "
+     "format, MTU, PSM version or key of the job. Compare interconnect, PSM3_ADDR_FMT, variables and library on both "
+     "hosts.",
+     "opainfo; fi_info -p psm3; env | grep PSM", "libfabric prov/psm3, opa-psm2 ptl_ips/ips_proto_connect.c"},
+    // A connect request is sent again until an answer comes.
+    on_silence({"psm-connect", unknown,
+                "psm*ep_connect*timed out|psm*ep_connect*timeout|PSM2 endpoint*connect|Couldn't connect to * "
+                "endpoint|Couldn't connect to *Time elapsed *Still trying|Detected connection timeout|unable to "
+                "connect to remote endpoint*psm",
+                "PSM (Omni-Path, PSM3) got no answer from the endpoint of another rank in time. That does not show the "
+                "place: the other rank has ended (at the end of a job it may have finished before) or does not run "
+                "yet, its port or that of this host is down, or the path loses packets. The output of the other rank "
+                "decides first. Then compare: one rank in the lines of many hosts is the place; one host that reports "
+                "many ranks is. FI_PSM2_CONN_TIMEOUT and FI_PSM3_CONN_TIMEOUT only help a slow start.",
+                "opainfo; fi_info -p psm3; env | grep PSM",
+                "libfabric prov/psm3, opa-psm2 ptl_ips/ips_proto_connect.c"}),
     {"psm3-open", host,
      "PSM3 can't open nic unit|Unable to initialize verbs NIC|Unable to initialize * NIC /sys/class/",
      "PSM3, a provider of libfabric, cannot use this NIC; the lines before this one name the call that failed "

@@ -254,6 +254,14 @@ FaultLocation cause_of(const Found& found) {
   return meaning->cause;
 }
 
+bool is_of_path(const Found& found) {
+  const FaultLocation cause = cause_of(found);
+  if (cause == FaultLocation::peer || cause == FaultLocation::network) return true;
+  if (cause != FaultLocation::unknown) return false;
+  return (found.message != nullptr && found.message->is_silence) ||
+         (found.condition != nullptr && has_any(found.condition->says, Says::unanswered));
+}
+
 void Log::add(std::string_view raw) {
   ++lines_;
   Unwrapped line = unwrap(raw);
@@ -396,9 +404,7 @@ void fold_lost_by_nic(std::vector<Found>& all) {
   for (Found& each : all) {
     if (each.message == nullptr || each.message->is_nic_failure) continue;
     const bool is_link = each.message->is_link_down;
-    const FaultLocation cause = cause_of(each);
-    const bool is_path = cause == FaultLocation::peer || cause == FaultLocation::network;
-    if (!is_link && (!is_path || names_a_device(each))) continue;
+    if (!is_link && (!is_of_path(each) || names_a_device(each))) continue;
     Found* nic = find_where(all, [&](const Found& other) {
       if (other.message == nullptr || !other.message->is_nic_failure) return false;
       if (other.first >= each.first || each.first - other.first > kSameEvent) return false;
@@ -425,8 +431,7 @@ void fold_consequences(std::vector<Found>& all) {
     if (cause == nullptr) continue;
     for (const Counted& address : each.pci) count(cause->pci, address.text);
     // UCX names the peer of a failed request in a line of its own.
-    const bool is_path = cause_of(*cause) == FaultLocation::network || cause_of(*cause) == FaultLocation::peer;
-    if (is_path && cause->peers.empty()) cause->peers = std::exchange(each.peers, {});
+    if (is_of_path(*cause) && cause->peers.empty()) cause->peers = std::exchange(each.peers, {});
     show_with(*cause, each);
   }
 }
@@ -437,6 +442,7 @@ void fold_components(std::vector<Found>& all) {
   for (Found& each : all) {
     if (each.message == nullptr || !each.message->is_component() || each.message->cause != FaultLocation::unknown)
       continue;
+    if (each.count == 0) continue;  // shown with the NIC that failed
     if (!each.others.empty() || (each.condition != nullptr && each.condition->cause != FaultLocation::unknown))
       continue;
     Found* cause = nullptr;  // the last one before it

@@ -65,6 +65,8 @@ struct Found {
 // The usual cause of the component's errors, if no message is known. If it has several, the one that the words name, or
 // that of the errno. Words about settings, and about no fault, are more certain than the component.
 FaultLocation cause_of(const Found& found);
+// Whether it is of a connection to another host: of the other end, of the path, or silence that shows no place.
+bool is_of_path(const Found& found);
 
 class Log {
  public:

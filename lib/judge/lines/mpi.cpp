@@ -188,15 +188,6 @@ constexpr LineMessage kRows[] = {
      "(num_user_contexts). On one host only: PSM2_DEVICES=self,shm.",
      "opainfo; ls -l /dev/hfi1_*; grep . /sys/class/infiniband/hfi1_*/nfreectxts",
      "opa-psm2 psm_ep.c, MVAPICH, Open MPI help-mtl-psm2.txt"},
-    {"psm-connect", peer,
-     "PSM*Endpoint could not be reached|psm*ep_connect*timeout|PSM2 endpoint*connect|Couldn't connect to * "
-     "endpoint|Detected connection timeout|unable to connect to remote endpoint*psm|Connect packet too small|is "
-     "incompatible with local epid protocol|Mismatched address format: remote EP|Confirm all nodes are running the "
-     "same interconnect",
-     "PSM (Omni-Path, PSM3) could not connect to the endpoint of another rank: it ended, its port is down, or the "
-     "hosts use another fabric, address format or PSM version. Compare interconnect, PSM3_ADDR_FMT and library on both "
-     "hosts.",
-     "opainfo; fi_info -p psm3; env | grep PSM", "libfabric prov/psm3, opa-psm2"},
     {"mpich-ofi-open", host,
      "OFI endpoint open failed|OFI fi_open domain failed|OFI domain open failed|OFI EP enable failed|OFI fi_fabric "
      "failed|OFI resource bind failed|create_vni_context",

@@ -304,9 +304,8 @@ constexpr LineMessage kNcclRows[] = {
     consequence_of(
         "nccl|wc|async|gpu|torch|out",
         {"torch-store-closed", peer,
-         "TCPStore*recvValue*failed on SocketImpl|TCPStore*sendBytes failed "
-         "on SocketImpl|SocketImpl(*failed to recv, got "
-         "0",
+         "TCPStore*recvValue*failed on SocketImpl|TCPStore*sendBytes failed on SocketImpl|SocketImpl(*failed to recv, "
+         "got 0",
          "The process that holds PyTorch's store, mostly rank 0, ended: its log has the cause. A consequence on this "
          "rank; the store uses TCP, not RDMA.",
          "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "PyTorch torch/csrc/distributed/c10d/TCPStore.cpp"}),

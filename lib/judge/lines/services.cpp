@@ -64,13 +64,19 @@ constexpr LineMessage kRows[] = {
      "Reason: a failed prolog or health check, a task that could not be killed (a process that waits for a driver or "
      "file system), a GPU that is missing. Correct it, then scontrol update nodename=NODE state=resume.",
      "scontrol show node NODE; sinfo -R; journalctl -k -p err", "Slurm src/slurmctld/node_mgr.c"},
-    {"slurm-node-silent", peer,
-     "Nodes * not responding|not responding, setting DOWN|unable to * agents*slurmd|Zero Bytes were transmitted or "
-     "received|slurm_receive_msg*|Communication connection failure|slurm_unpack_received_msg|Protocol authentication "
-     "error|Munge decode failed|Rewound credential|Expired credential|Invalid authentication "
-     "credential|slurm_send_node_msg",
+    {"slurm-node-refused", peer, "slurm_*: Connection reset by peer|slurm_*: Connection refused|slurm_*: Broken pipe",
+     "The daemon or program of Slurm at the other end refused or closed the connection, so that its host is reached: "
+     "it does not run, has ended (srun, whose job is over) or restarts, or a firewall rejects its port "
+     "(SrunPortRange). Look there. TCP is used, not RDMA.",
+     "scontrol ping; scontrol show config | grep -i port; journalctl -u slurmd", "Slurm src/common, src/slurmctld"},
+    {"slurm-node-silent", unknown,
+     "Node ping apparently hung|Nodes * not responding|not responding, setting DOWN|unable to * agents*slurmd|Zero "
+     "Bytes were transmitted or received|slurm_receive_msg*|Communication connection "
+     "failure|slurm_unpack_received_msg|Protocol authentication error|Munge decode failed|Rewound credential|Expired "
+     "credential|Invalid authentication credential|slurm_send_node_msg",
      "Daemons of Slurm do not reach or do not trust each other: the node is down or its slurmd ended, a firewall, "
-     "another munge.key, clocks that differ (Rewound or Expired credential), or another Slurm version. TCP is used, "
+     "another munge.key, clocks that differ (Rewound or Expired credential), or another Slurm version. One node: look "
+     "at its slurmd, power and management NIC first; many at one time: at the controller and its network. TCP is used, "
      "not RDMA.",
      "scontrol ping; munge -n | ssh {peer} unmunge; timedatectl; ss -ltnp", "Slurm src/slurmctld, src/common"},
     {"munge-error", host,
@@ -393,12 +399,18 @@ constexpr LineMessage kRows[] = {
      "service does not run, or has no port (no InfiniBand, ib_umad is not loaded) or no provider library. RoCE does "
      "not require ibacm.",
      "systemctl status ibacm; ls -l /dev/infiniband; ibstat", "rdma-core ibacm"},
+    {"ib-tool-no-answer", network,
+     "ibwarn: [*] *timed out|_do_madrpc: recv failed: Connection timed out|mad_rpc: _do_madrpc failed; dport|bad "
+     "status 110; Connection timed out",
+     "A tool for InfiniBand sent a management packet and got no answer: the node or switch at this LID or path is down "
+     "or restarts, a link or route to it is bad, or the subnet manager changes the LIDs. A port of this host that is "
+     "not Active has the same effect: ibstat. If other nodes answer this host, look at the one that is named.",
+     "ibstat; sminfo; iblinkinfo; ibqueryerrors", "rdma-core libibmad, infiniband-diags"},
     {"ib-tool-no-port", host,
-     "ibpanic: [*]|can't open MAD port|ibwarn: [*] *timed out|mad_rpc: _do_madrpc failed|_do_madrpc: recv "
-     "failed|ibwarn: [*] _do_madrpc|perfquery: iberror: failed|iberror: failed: Failed to open|iberror: query",
-     "A tool for InfiniBand (ibstat, perfquery, smpquery, ibnetdiscover) could not open a port for management packets, "
-     "or got no answer: root rights or /dev/infiniband/umad are missing, the port is Ethernet or down, or the node at "
-     "this LID does not answer (Connection timed out).",
+     "ibpanic: [*]|can't open MAD port|mad_rpc: _do_madrpc failed|_do_madrpc: recv failed|ibwarn: [*] "
+     "_do_madrpc|perfquery: iberror: failed|iberror: failed: Failed to open|iberror: query",
+     "A tool for InfiniBand (ibstat, perfquery, smpquery, ibnetdiscover) could not open or use a port for management "
+     "packets: root rights or /dev/infiniband/umad are missing, or the port is Ethernet or down.",
      "ls -l /dev/infiniband; ibstat; sminfo", "rdma-core libibmad, infiniband-diags"},
     {"switch-module-access",
      network,

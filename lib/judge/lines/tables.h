@@ -20,6 +20,10 @@ constexpr LineMessage wrapping(LineMessage row) {
   row.needs_line_before = true;
   return row;
 }
+constexpr LineMessage on_silence(LineMessage row) {
+  row.is_silence = true;
+  return row;
+}
 
 extern const std::span<const LineMessage> kHarmlessMessages;    // harmless.cpp: first, before the words of errors
 extern const std::span<const LineMessage> kCompletionMessages;  // completions.cpp

@@ -74,6 +74,11 @@ const PlantedDefects& network_defects() {
          n.now.ports[3].gids[2].gid = n.now.ports[1].gids[2].gid;
        },
        finds("address", "mlx5_3/1", C, "10.1.1.1 is also on mlx5_1/1 (ens1)")},
+      {"mac_twice", [](Healthy& n) { interface(n, 3).mac = interface(n, 1).mac = "b8:3f:d2:00:00:01"; },
+       finds("address", "mlx5_3/1", W, "MAC address b8:3f:d2:00:00:01 is also on mlx5_1/1 (ens1)")},
+      {"mac_twice_in_one_subnet",
+       in_one_subnet([](Healthy& n) { interface(n, 3).mac = interface(n, 1).mac = "b8:3f:d2:00:00:01"; }),
+       finds("address", "mlx5_3/1", C, "MAC address b8:3f:d2:00:00:01 is also on mlx5_1/1 (ens1)")},
       {"arp_announce_of_one_rail", in_one_subnet([](Healthy& n) {
          interface(n, 1).arp_announce = {0, 1};
        }),
@@ -269,6 +274,35 @@ TEST(NetworkDefect, HealthyNetworksAreSilent) { expect_each(healthy_networks(), 
 std::string remedy_for(Healthy& node, const std::string& id) {
   const std::vector<Finding> found = complaints_of(node.view(), {id});
   return found.size() == 1 ? found.front().remedy : describe(found);
+}
+
+// Ports without a wire of their own may have the address of another.
+TEST(Network, OnlyPhysicalPortsHaveAMacAddressOfTheirOwn) {
+  for (const PortRole role : {PortRole::virtual_function, PortRole::subfunction, PortRole::bond_member}) {
+    Healthy node;
+    interface(node, 3).mac = interface(node, 1).mac = "b8:3f:d2:00:00:01";
+    node.now.ports[3].role = role;
+    EXPECT_FALSE(has(said(node.view(), {"address"}), "MAC address")) << static_cast<int>(role);
+  }
+}
+
+// Names of the policy that are of no port or switch of this machine.
+TEST(Network, NamesOfTheCablingThatMatchNothingAreNamed) {
+  Healthy node;
+  const auto cabling = [&] { return said(node.view(), {"cabling"}); };
+  EXPECT_EQ(cabling(), "");
+  node.policy.cabling.ports = {{node.policy.cabling.cables.at(0).port, "mlx5_9"}};
+  EXPECT_TRUE(has(cabling(), "[cabling] ports: " + node.policy.cabling.cables.at(0).port + " = mlx5_9")) << cabling();
+  node.policy.cabling.ports = {{"of another host", "mlx5_9"}};
+  EXPECT_EQ(cabling(), "");
+  node.policy.cabling.rails = {{"leaf9*", "9"}};
+  EXPECT_TRUE(has(cabling(), "[cabling] rails: leaf9*")) << cabling();
+  node.policy.cabling.rails = {{"leaf9*", "9"}, {"leaf0*", "0"}};
+  EXPECT_EQ(cabling(), "");
+  node.policy.cabling.planes = {{"eth*", "A"}};
+  EXPECT_TRUE(has(cabling(), "[cabling] planes: eth*")) << cabling();
+  node.now.topology.gpus.clear();
+  EXPECT_FALSE(has(cabling(), "[cabling] planes")) << "a machine of another kind: " << cabling();
 }
 
 // eth2 comes before eth10: netdevs in texts, and the port that a doubled address is reported for.

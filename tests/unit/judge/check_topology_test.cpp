@@ -569,6 +569,23 @@ TEST(Planes, MaintenanceOfThePolicyIsAcknowledged) {
     EXPECT_EQ(finding.acknowledged, finding.subject == "mlx5_1/2") << finding.subject;
 }
 
+TEST(Planes, AnUnknownPlaneInMaintenanceIsAWarning) {
+  Planes node;
+  const auto planes = [&] { return said(node.view(), {"planes"}); };
+  node.policy.cabling.planes = {{"mlx5_1/1", "A"}, {"mlx5_1/2", "B"}, {"mlx5_1/3", "C"}, {"mlx5_1/4", "D"}};
+  node.policy.cabling.maintenance = {"B", "E"};
+  EXPECT_TRUE(has(planes(), " warning: in maintenance: E\n")) << planes();
+  const auto found = test::complaints_of(node.view(), {"planes"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(has(found[0].expected, "A, B, C, D")) << found[0].expected;
+  // A machine of another kind with one plane: the policy is for many.
+  node.policy.cabling.planes = {{"mlx5_*", "A"}, {"ens9*", "E"}};
+  node.policy.cabling.maintenance = {"E"};
+  EXPECT_EQ(planes(), "");
+  node.policy.cabling.maintenance = {"F"};
+  EXPECT_TRUE(has(planes(), "in maintenance: F")) << "of no machine: " << planes();
+}
+
 TEST(Failback, IsAPlaneThatWasDownAndIdleBesideBusyOnes) {
   Planes node;
   std::map<std::string, Signals> signals;

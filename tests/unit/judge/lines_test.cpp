@@ -1373,6 +1373,8 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"acme: cannot allocate the rings", "says-used-up"},
       {"worker exits with return code = -7", "says-killed"},
       {"An MPI communication peer process has unexpectedly disconnected.", "says-peer-ended"},
+      {"acme: worker 3 is not responding", "says-no-answer"},
+      {"acme: GPU 0000:1a:00.0 is not responding", "says-part-silent"},
       {"acme: the request was rejected", "says-rejected"},
       {"connect(fd=51) failed: Network is unreachable", "says-unreachable"},
       {"open /dev/infiniband/uverbs0: Permission denied", "says-permission"},
@@ -1730,7 +1732,8 @@ TEST(LogConditions, OfSomeComponentsHaveTheirOwnCause) {
       {"ionic 0000:0a:00.0 enp10s0np0: acme request timed out", "driver-says-timeout", FaultLocation::host},
       {"amdgpu 0000:03:00.0: amdgpu: failed to wait for the firmware: timed out", "gpu-says-timeout",
        FaultLocation::host},
-      {"mount.nfs: Connection timed out", "storage-says-timeout", FaultLocation::peer},
+      {"mount.nfs: Connection timed out", "storage-says-timeout", FaultLocation::unknown},
+      {"mount.nfs: Connection refused", "storage-says-refused", FaultLocation::peer},
       {"Sep 20 10:11:12 123456 [7F00A700] 0x01 -> acme_send: the request timed out", "fabric-says-timeout",
        FaultLocation::network},
       {"Jan  1 00:00:00 leaf01 ERR syncd#syncd: the object is not found", "switch-says", FaultLocation::network},
@@ -1754,6 +1757,44 @@ TEST(LogConditions, OfSomeComponentsHaveTheirOwnCause) {
   }
   for (const Combination& each : combinations())
     EXPECT_TRUE(named.contains(each.condition.id)) << each.condition.id << " has no example";
+}
+
+// Silence is no proof of a place; a refusal, a reset or a status is an answer of the other end.
+TEST(LogLines, OnlyAnAnswerOfTheOtherEndNamesIt) {
+  const auto place_of = [](const char* line) {
+    const auto found = found_in(std::string(line) + "\n");
+    return found.size() == 1 ? cause_of(found[0]) : FaultLocation::none;
+  };
+  for (const char* line :
+       {"libfabric:34420:psm2:av:psmx2_epid_to_epaddr():230<warn> psm2_ep_connect retured error Operation timed out, "
+        "remote epid=1f0302",
+        "libfabric:99:opx:ep_data:fi_opx_reliability_ping():200<warn> the endpoint is not responding",
+        "Couldn't connect to node-b (and 3 others). Time elapsed 00:00:35. Still trying...",
+        "nvme nvme0: failed nvme_keep_alive_end_io error=10", "nvme nvme0: rdma connection establishment failed (-110)",
+        "nvmet: ctrl 1 keep-alive timer (15 seconds) expired!",
+        "iscsiadm: initiator reported error (8 - connection "
+        "timed out)",
+        "isert: isert_cma_handler: connect_error: conn 0xffff88 cma event connect error",
+        "kernel: iSCSI Login timeout on Network Portal 10.74.67.11:3260",
+        "slurmctld: error: Nodes node[07-08] not responding, setting DOWN", "rpcrdma: server not responding",
+        "nfs: server 10.1.0.9 not responding, still trying", "acme: rank 5 is not responding",
+        "CIFS: VFS: \\\\10.1.1.1 has not responded in 180 seconds. Reconnecting...",
+        "acmed: server 10.1.1.1:49152 has not responded in the last 42 seconds, disconnecting."})
+    EXPECT_EQ(place_of(line), FaultLocation::unknown) << line;
+  for (const char* line : {"nvme nvme1: Connect rejected: status 8 (invalid service ID).",
+                           "nvme nvme34: Connect command failed, error wo/DNR bit: 2",
+                           "Failed to write to /dev/nvme-fabrics: Connection refused",
+                           "iscsiadm: initiator reported error (24 - iSCSI login failed due to authorization failure)",
+                           "acme: lost the heartbeat of rank 3: connection reset by peer",
+                           "rpcrdma: connection to 10.1.0.9:20049 closed "
+                           "(-104)"})
+    EXPECT_EQ(place_of(line), FaultLocation::peer) << line;
+  // A part of this machine, and a step on this host.
+  for (const char* line :
+       {"pcieport 0000:16:00.0: device 0000:17:00.0 is not responding", "IPMI message handler: BMC not responding",
+        "acme: GPU 0000:1a:00.0 is not responding", "nvme nvme1: rdma connection establishment failed (-22)",
+        "iser: iser_connect: rdma_resolve_addr failed: -99"})
+    EXPECT_EQ(place_of(line), FaultLocation::host) << line;
 }
 
 // Each combination applies to conditions and components, and a component that has one cause keeps it.
@@ -1845,6 +1886,9 @@ TEST(LogOfManyLines, WhatAFailedNicTakesDownIsShownWithIt) {
   EXPECT_EQ(ids(at_a + reset + at_a + down("0000:99:00.0")), "bnxt-firmware-fatal > link-down ");
   EXPECT_EQ(ids(at_a + reset + at_b + down("0000:99:00.0")), "bnxt-firmware-fatal link-down ") << "of another host";
   EXPECT_EQ(ids(reset + std::string(31, '\n') + nvme), "bnxt-firmware-fatal nvmf-rdma ") << "long after it";
+  EXPECT_EQ(ids(reset + "mount.nfs: Connection timed out\n"), "bnxt-firmware-fatal ? storage-mount-other ");
+  EXPECT_EQ(ids(reset + "iscsiadm: initiator reported error (8 - connection timed out)\n"),
+            "bnxt-firmware-fatal ? iscsi-login ");
 }
 
 // A second fault is a finding of its own, also right after a known one.

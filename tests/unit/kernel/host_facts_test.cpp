@@ -234,6 +234,17 @@ TEST(HostServices, ProcessesAreFoundWithTheirUnits) {
   EXPECT_TRUE(services.unread.empty());
 }
 
+// The agent within a virtual machine is none of them.
+TEST(HostServices, AHostOfVirtualMachinesIsKnownByItsProcesses) {
+  for (const auto& [comm, is_vm] : {std::pair("qemu-kvm", true), std::pair("qemu-system-x86", true),
+                                    std::pair("virt-launcher-m", true), std::pair("qemu-ga", false)}) {
+    Tree tree;
+    tree.file("proc/1/comm", "systemd\n").file("proc/812/comm", std::string(comm) + "\n");
+    EXPECT_EQ(host::read_services(tree.root()).vm_program, is_vm ? comm : "") << comm;
+    EXPECT_EQ(host::is_known_process(comm), is_vm) << comm;
+  }
+}
+
 TEST(HostServices, AWrapperIsFoundByItsControlGroup) {
   for (const char* tree_of : {"sys/fs/cgroup/", "sys/fs/cgroup/systemd/"}) {
     Tree tree;
@@ -854,6 +865,32 @@ TEST(HostCpuFacts, AlikeCpusStandTogether) {
   ASSERT_EQ(cpu.idle.size(), 2u);
   EXPECT_EQ(cpu.idle[0].state + " " + std::to_string(cpu.idle[0].latency) + " " + cpu.idle[0].cpus, "C1 1 0-2");
   EXPECT_EQ(cpu.idle[1].state + " " + std::to_string(cpu.idle[1].latency) + " " + cpu.idle[1].cpus, "C6 290 3");
+}
+
+TEST(HostCpuFacts, CpusThatAreOfflineHaveTheirNode) {
+  Tree tree;
+  const std::string cpus = "sys/devices/system/cpu/";
+  tree.file(cpus + "present", "0-7\n").file(cpus + "online", "0-3\n");
+  for (const char* cpu : {"4", "5", "6", "7"}) tree.folder(cpus + "cpu" + cpu + "/node" + (*cpu == '4' ? "0" : "1"));
+  tree.file("sys/bus/pci/devices/0000:3b:00.0/numa_node", "1\n");
+  tree.file("sys/bus/pci/devices/0000:1b:00.0/numa_node", "0\n");
+  Topology topology;
+  topology.numa_cpus = {{0, "0-3"}};
+  for (const char* pci : {"0000:1b:00.0", "0000:3b:00.0"}) {
+    Gpu gpu;
+    gpu.pci = pci;
+    topology.gpus.push_back(gpu);
+  }
+  const auto offline = host::read_offline_cpus(tree.root(), topology);
+  ASSERT_EQ(offline.size(), 2u);
+  EXPECT_EQ(offline[0].cpus, "4");
+  EXPECT_TRUE(offline[0].devices.empty()) << "node 0 has CPUs online";
+  EXPECT_EQ(offline[1].node, 1);
+  EXPECT_EQ(offline[1].cpus, "5-7");
+  EXPECT_EQ(offline[1].count, 3u);
+  EXPECT_EQ(offline[1].devices, std::vector<std::string>{"0000:3b:00.0"});
+  tree.file(cpus + "online", "0-7\n");
+  EXPECT_TRUE(host::read_offline_cpus(tree.root(), topology).empty());
 }
 
 TEST(HostCpuFacts, AbsentAndAbsurd) {

@@ -245,6 +245,17 @@ struct ScanOfANic : Scan {
   ScanOfANic() { add_connectx(tree); }
 };
 
+TEST_F(ScanOfANic, AMemberOfABondOrTeamHasNoMacAddressOfItsOwn) {
+  const auto mac = [&] { return scanned().network.interfaces.at("eth0").mac; };
+  EXPECT_EQ(mac(), "");
+  tree.file("sys/class/net/eth0/address", "b8:3f:d2:00:00:01\n");
+  EXPECT_EQ(mac(), "b8:3f:d2:00:00:01");
+  tree.file("sys/class/net/team0/address", "b8:3f:d2:00:00:02\n").link("sys/class/net/eth0/master", "../team0");
+  EXPECT_EQ(mac(), "b8:3f:d2:00:00:01") << "a VRF";
+  tree.file("sys/class/net/team0/address", "b8:3f:d2:00:00:01\n");
+  EXPECT_EQ(mac(), "");
+}
+
 const std::vector<std::string> kPortState{"port-state"};
 
 // An absent class is a machine without RDMA; a class that cannot be listed is unknown, with the errno, and not a

@@ -136,6 +136,21 @@ TEST(Config, AnEmptyListIsAWish) {
   EXPECT_EQ(want.dscp_map, DscpMap{});
 }
 
+TEST(Config, APlaneInMaintenanceThatNoMachineHasIsAWarning) {
+  const auto warned = [](const std::string& cabling) {
+    std::string out;
+    for (const ConfigWarning& each : test::loaded_from("[cabling]\n" + cabling).warnings) out += each.what + "\n";
+    return out;
+  };
+  const std::string planes = "planes = { \"ens*f0np0\" = \"A\", \"ens*f1np1\" = \"B\" }\n";
+  EXPECT_EQ(warned(planes + "maintenance = [\"B\"]\n"), "");
+  EXPECT_EQ(warned(planes + "maintenance = [\"1\"]\n"), "") << "a plane without a name";
+  EXPECT_EQ(warned("maintenance = [\"1\"]\n"), "");
+  EXPECT_TRUE(test::has(warned(planes + "maintenance = [\"C\"]\n"), "\"C\" is no plane")) << warned(planes);
+  EXPECT_TRUE(test::has(warned("maintenance = [\"B\"]\n"), "\"B\" is no plane"));
+  EXPECT_TRUE(test::has(warned("planes = { \"ens1,ens2\" = \"A\" }\n"), "cabling.planes: ")) << "no pattern of a name";
+}
+
 TEST(Config, AnEntryBehindAWiderOneIsAWarning) {
   const auto behind = [](const std::string& early, const std::string& late) {
     const auto entry = [](const std::string& match, const char* mtu) {

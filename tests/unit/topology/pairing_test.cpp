@@ -717,12 +717,110 @@ TEST(SymmetryCheck, AGpuWithoutADriverIsNamed) {
   for (const Gpu& gpu : node.topology.gpus) node.platform.functions[gpu.bridges.back()].kernel_driver.clear();
   for (const Gpu& gpu : node.topology.gpus) node.platform.functions[gpu.pci].power_control = "on";
   EXPECT_EQ(symmetry(), "symmetry GPUs warning: no kernel driver: 4 GPUs, the first at 0000:13:00.0\n");
-  for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu) = "vfio-pci";
-  EXPECT_EQ(symmetry(), "");
   for (size_t gpu = 0; gpu < 4; ++gpu) driver(gpu) = "nouveau";
   EXPECT_EQ(symmetry(), "symmetry GPUs warning: nouveau: 4 GPUs, the first at 0000:13:00.0\n");
   const auto found = test::complaints_of(server.view(), {"symmetry"});
   EXPECT_TRUE(test::has(found.at(0).remedy, "modprobe -r nouveau && modprobe nvidia")) << found.at(0).remedy;
+}
+
+// No equal GPU shows whether it is a mistake: the jobs and the virtual machines of the host do.
+TEST(SymmetryCheck, TheOnlyGpuOfItsKindForGuestsIsJudgedByItsHost) {
+  test::Healthy server;
+  Node& node = server.now;
+  const auto symmetry = [&] { return test::said(server.view(), {"symmetry"}); };
+  const auto note = [&]() -> std::string {
+    for (const Finding& each : run_rules(server.view()).findings)
+      if (each.id == "symmetry" && each.subject == node.topology.gpus[0].name && each.status == Status::ok)
+        return each.observed;
+    return {};
+  };
+  node.topology.gpus.resize(1);
+  node.topology.nics.resize(1);
+  const Gpu gpu = node.topology.gpus[0];
+  node.platform.functions[gpu.pci].kernel_driver = "vfio-pci";
+  const auto found = test::complaints_of(server.view(), {"symmetry"});
+  ASSERT_FALSE(found.empty());
+  const Finding* fault = find_where(found, [&](const Finding& each) { return each.subject == gpu.name; });
+  ASSERT_NE(fault, nullptr);
+  EXPECT_EQ(fault->status, Status::warning);
+  EXPECT_EQ(fault->observed, "vfio-pci: 1 GPU at " + gpu.pci);
+  EXPECT_TRUE(has(fault->meaning, "slurmd.service starts jobs here")) << fault->meaning;
+  EXPECT_TRUE(has(fault->remedy, "driverctl unset-override " + gpu.pci)) << fault->remedy;
+  const auto is_silent = [&] { return !has(symmetry(), "symmetry " + gpu.name); };
+
+  // A host of virtual machines: a program, another device for them, or the kernel's option.
+  const Node jobs = node;
+  node.host->vm_program = "qemu-kvm";
+  EXPECT_TRUE(is_silent()) << symmetry();
+  EXPECT_TRUE(has(note(), "for virtual machines (qemu-kvm runs)")) << note();
+  node = jobs;
+  node.platform.functions[node.topology.nics[0].pci].kernel_driver = "vfio-pci";
+  EXPECT_TRUE(is_silent()) << symmetry();
+  node = jobs;
+  char ids[32];
+  std::snprintf(ids, sizeof ids, "vfio-pci.ids=1234:5678,%04x:%04x", gpu.vendor, gpu.device);
+  node.host->kernel_options.emplace_back(ids);
+  EXPECT_TRUE(is_silent()) << symmetry();
+  // Nothing shows that jobs need it, or other users' processes are hidden.
+  node = jobs;
+  node.host->services.clear();
+  EXPECT_TRUE(is_silent()) << symmetry();
+  EXPECT_TRUE(has(note(), "not for jobs of this host")) << note();
+  node = jobs;
+  node.host->processes_hidden = true;
+  EXPECT_TRUE(is_silent()) << symmetry();
+}
+
+// Linux knows no NUMA node for a device whose node has no CPU online.
+TEST(SymmetryCheck, CpusThatAreOfflineOnSomeNodesAreNamed) {
+  test::Healthy server;
+  Node& node = server.now;
+  const auto symmetry = [&] { return test::said(server.view(), {"symmetry"}); };
+  node.host->offline_cpus = {{1, "36-63", 28}};
+  node.topology.numa_cpus = {{0, "0-31"}, {1, "32-35"}};
+  EXPECT_EQ(symmetry(), "symmetry NUMA node 1 warning: 4 of 32 CPUs online\n");
+  // SMT is off everywhere; one CPU more is no difference.
+  node.host->offline_cpus = {{0, "16-31", 16}, {1, "47-63", 17}};
+  node.topology.numa_cpus = {{0, "0-15"}, {1, "32-46"}};
+  EXPECT_EQ(symmetry(), "");
+  // All of one node, with its devices.
+  node.topology.numa_cpus = {{0, "0-31"}};
+  OfflineCpus all{1, "32-63", 32};
+  const auto take = [&](PciDevice& device) {
+    if (device.numa != 1) return;
+    device.numa.reset();
+    all.devices.push_back(device.pci);
+  };
+  for (Gpu& gpu : node.topology.gpus) take(gpu);
+  for (Nic& nic : node.topology.nics) take(nic);
+  ASSERT_FALSE(all.devices.empty());
+  node.host->offline_cpus = {all};
+  const auto found = test::complaints_of(server.view(), {"symmetry"});
+  const Finding* fault = find_where(found, [](const Finding& each) { return each.subject == "NUMA node 1"; });
+  ASSERT_NE(fault, nullptr) << symmetry();
+  EXPECT_EQ(fault->status, Status::critical);
+  EXPECT_EQ(fault->observed, "0 of 32 CPUs online");
+  EXPECT_TRUE(has(fault->remedy, "chcpu -e 32-63")) << fault->remedy;
+  EXPECT_TRUE(has(fault->meaning, node.topology.gpus.back().name)) << fault->meaning;
+  EXPECT_FALSE(has(symmetry(), "NUMA node -1")) << "the firmware is right: " << symmetry();
+}
+
+// A GPU that may be there for a display needs a driver only if jobs need it.
+TEST(SymmetryCheck, TheOnlyGpuOfItsKindHasADriverIfJobsNeedIt) {
+  test::Healthy server;
+  Node& node = server.now;
+  node.topology.gpus.resize(1);
+  node.topology.nics.resize(1);
+  node.topology.gpus[0].class_code = 0x030000;
+  node.platform.functions[node.topology.gpus[0].pci].kernel_driver.clear();
+  const auto symmetry = [&] { return test::said(server.view(), {"symmetry"}); };
+  EXPECT_TRUE(has(symmetry(), "symmetry GPUs warning: no kernel driver: 1 GPU")) << symmetry();
+  const Node jobs = node;
+  node.topology.gpus[0].bridges.clear();
+  EXPECT_FALSE(has(symmetry(), "no kernel driver")) << "a GPU of the board: " << symmetry();
+  node = jobs;
+  node.host->services.clear();
+  EXPECT_FALSE(has(symmetry(), "no kernel driver")) << symmetry();
 }
 
 TEST(RateCheck, GroupsOnPurposeAreSilentAndTheOddOneIsNot) {
