@@ -1166,6 +1166,8 @@ constexpr std::pair<std::string_view, std::string_view> kEvents[] = {
     {"local work queue catastrophic error", "QP_FATAL"},
     {"invalid request local work queue error", "QP_REQ_ERR"},
     {"local access violation work queue error", "QP_ACCESS_ERR"},
+    {"qp event QP request error", "QP_REQ_ERR"},  // of the kernel's ib_event_msg()
+    {"qp event QP access error", "QP_ACCESS_ERR"},
     {"path migration request error", "PATH_MIG_ERR"},
     {"local catastrophic error", "DEVICE_FATAL"},
     {"port active", "PORT_ACTIVE"},

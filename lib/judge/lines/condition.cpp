@@ -602,9 +602,8 @@ constexpr Condition kConditions[] = {
      "connection reset|reset by peer|connection closed|closed by peer|closed the connection|closed by remote|socket "
      "closed|broken pipe|unexpected eof|^eof,|reading from server: eof|unexpectedly closed|unexpectedly exited|has "
      "unexpectedly|disconnected|lost connection|connection lost|connection was lost|heartbeat|marked dead|marked*as "
-     "dead|peer failed|peer failure|remote *crashed|remote *failed|remote *exited|remote process|remote peer|node "
-     "failure|is dead|^died|not connected|transport "
-     "endpoint|doca_error_connection_|doca_error_not_connected|doca_error_shutdown",
+     "dead|peer failed|peer failure|remote *crashed|remote *failed|remote *exited|node failure|is dead|^died|not "
+     "connected|transport endpoint|doca_error_connection_|doca_error_not_connected|doca_error_shutdown",
      {"The message says that another process or host ended, or closed the connection. Look first at its own log, at "
       "the place that the line names: its first error, memory and exit code; then at the path to it."},
      false,

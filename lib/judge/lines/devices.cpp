@@ -614,6 +614,12 @@ constexpr LineMessage kRows[] = {
      "RDMA driver before this line.",
      "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g 'iser|srp|{rdma}'",
      "Linux drivers/infiniband/ulp"},
+    // The request arrived, so that the network works.
+    {"iser-request", peer, "iser*qp event QP request error|iser*qp event QP access error",
+     "A queue pair of iSER received an invalid request from its peer (IBV_EVENT_QP_REQ_ERR, IBV_EVENT_QP_ACCESS_ERR) "
+     "and is in error: the iSCSI connection ends and is made again. The two ends do not agree about the protocol or a "
+     "memory key. Look at the log of the target or initiator at the other end, and compare the drivers of both ends.",
+     "journalctl -k -g iser; iscsiadm -m session -P 3", "Linux drivers/infiniband/ulp/iser, isert"},
     on_silence(
         {"rds-iser", unknown,
          "RDS/IB: connection|RDS/IB: recv completion|RDS/IB: send completion|rds*connection*error|iser*failed|isert: "

@@ -389,15 +389,17 @@ constexpr LineMessage kLibraryRows[] = {
      "The partition key is not in the table of the port: the fabric manager did not assign it.",
      "grep . /sys/class/infiniband/*/ports/*/pkeys/0", kOpx},
     // PSM decides this without a packet.
-    {"psm-devices", software, "endpoints could not be connected because|PSM*Endpoint could not be reached",
+    {"psm-devices", software,
+     "endpoints could not be connected because|PSM*Endpoint could not be reached|attempting to run multi-node job "
+     "without",
      "PSM has no device that could reach the endpoint: PSM2_DEVICES (PSM3_DEVICES) leaves out the NIC (hfi, nic) for "
      "ranks of other hosts or shm for those of this host, or the endpoint is of another subnet. Nothing was sent, so "
      "that neither the network nor the other host is at fault. Unset the variable.",
      "env | grep -E 'PSM2_DEVICES|PSM3_DEVICES'; opainfo", "opa-psm2 psm_ep_connect.c, libfabric prov/psm3"},
     {"psm-differs", software,
      "Connect packet too small|is incompatible with local epid protocol|Mismatched address format: remote EP|Confirm "
-     "all nodes are running the same interconnect|Trying to connect to a HFI*different subnet|PSM*UUID key "
-     "mismatch|PSM*Incompatible PSM version|PSM*Invalid MTU",
+     "all nodes are running the same interconnect|Trying to connect to a HFI*different subnet|mismatched PSM3_RDMA "
+     "config|Mismatched protocol: remote EP|PSM*UUID key mismatch|PSM*Incompatible PSM version|PSM*Invalid MTU",
      "The two ends of a PSM connection (Omni-Path, PSM3) do not fit each other: another interconnect, subnet, address "
      "format, MTU, PSM version or key of the job. Compare interconnect, PSM3_ADDR_FMT, variables and library on both "
      "hosts.",

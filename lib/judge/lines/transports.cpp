@@ -170,13 +170,14 @@ constexpr LineMessage kRows[] = {
      "regions of the service of this job, or the netdev of the device. Fewer processes per NIC, "
      "FI_CXI_RX_MATCH_MODE=hybrid or software, and cxi_service list show the limits.",
      "cxi_stat; cxi_service list; env | grep FI_CXI", "libfabric prov/cxi"},
-    {"opx-selection", software, "HFI selection|FI_OPX_HFI_SELECT|hfi_selector",
-     "The variable FI_OPX_HFI_SELECT of the Omni-Path provider has an invalid value or matches no HFI of this host. "
-     "Correct or unset the variable; without it the provider uses the HFI nearest to the process.",
+    {"opx-selection", software, "HFI selection|FI_OPX_HFI_SELECT|hfi_selector|No local TX context matches remote peer",
+     "The variable FI_OPX_HFI_SELECT of the Omni-Path provider has an invalid value or matches no HFI of this host, or "
+     "no HFI that it took is of the subnet of the peer (_FI_OPX_MULTI_HFI_FILTER_ with more than two subnets). Correct "
+     "or unset the variable; without it the provider uses the HFI nearest to the process.",
      "opainfo; env | grep FI_OPX", "libfabric prov/opx/src/fi_opx_hfi_select.c"},
     {"opx-hfi-failed", host,
-     "Unable to open HFI unit|opx*link*down|HFI*link is down|opx*Could not read GID|Error opening "
-     "file*hfi|opx*Detected user specified",
+     "Unable to open HFI unit|Unable to open a context on HFI unit|opx*link*down|opx*Link down detected|Link has been "
+     "down more than|HFI*link is down|opx*Could not read GID|Error opening file*hfi|opx*Detected user specified",
      "The Omni-Path provider (opx) could not use the HFI that it was given: the unit or port does not exist or is not "
      "active, its device file is not accessible, or a value of FI_OPX_HFI_SELECT or FI_OPX_PKEY is wrong.",
      "opainfo; ls -l /dev/hfi1_*; env | grep FI_OPX", "libfabric prov/opx"},

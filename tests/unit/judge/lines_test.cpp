@@ -1759,6 +1759,10 @@ TEST(LogConditions, OfSomeComponentsHaveTheirOwnCause) {
     EXPECT_TRUE(named.contains(each.condition.id)) << each.condition.id << " has no example";
 }
 
+TEST(LogCodes, EventsOfTheKernelAreDecoded) {
+  EXPECT_TRUE(has(codes_text("iser: iser_qp_event_callback: qp event QP request error (2)"), "QP_REQ_ERR"));
+}
+
 // Silence is no proof of a place; a refusal, a reset or a status is an answer of the other end.
 TEST(LogLines, OnlyAnAnswerOfTheOtherEndNamesIt) {
   const auto place_of = [](const char* line) {
@@ -1789,6 +1793,8 @@ TEST(LogLines, OnlyAnAnswerOfTheOtherEndNamesIt) {
                            "rpcrdma: connection to 10.1.0.9:20049 closed "
                            "(-104)"})
     EXPECT_EQ(place_of(line), FaultLocation::peer) << line;
+  // The noun alone is no event at the peer.
+  EXPECT_EQ(condition_of(read_line("acme: no local address fits the remote peer")), nullptr);
   // A part of this machine, and a step on this host.
   for (const char* line :
        {"pcieport 0000:16:00.0: device 0000:17:00.0 is not responding", "IPMI message handler: BMC not responding",
