@@ -4,6 +4,7 @@
 #include <linux/netlink.h>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "node/optics_state.h"
 
@@ -44,7 +45,7 @@ class ModulePublisher {
 
     const auto read = published_time();
     if (!read) return read.error();
-    return state::save_optics(environment_.directory, found, *read);
+    return replace_file(environment_.directory, state::kOpticsFile, state::optics_text(found, *read));
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/find.h"
 #include "kernel/netlink/devlink.h"
 #include "kernel/netlink/ethtool.h"
@@ -38,7 +39,7 @@ class VnicPublisher {
     }
     const auto read = published_time();
     if (!read) return read.error();
-    return state::save_vnic(environment_.directory, found, *read);
+    return replace_file(environment_.directory, state::kVnicFile, state::vnic_text(found, *read));
   }
 
  private:

@@ -66,6 +66,15 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+bool has_word(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::string_view each = list.substr(0, list.find('|'));
+    if (each == word) return true;
+    list.remove_prefix(std::min(each.size() + 1, list.size()));
+  }
+  return false;
+}
+
 std::vector<std::string_view> words(std::string_view text) {
   std::vector<std::string_view> found;
   for (size_t start = 0; (start = text.find_first_not_of(kSpaces, start)) != std::string_view::npos;) {

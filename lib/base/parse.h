@@ -18,12 +18,18 @@ std::string lower(std::string_view text);
 std::string upper(std::string_view text);
 
 constexpr bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+constexpr bool is_hex(char letter) {
+  return is_digit(letter) || (letter >= 'a' && letter <= 'f') || (letter >= 'A' && letter <= 'F');
+}
 
 // The text without leading and trailing white space.
 std::string_view trim(std::string_view text);
 
 // The parts between separators, also empty ones.
 std::vector<std::string_view> split(std::string_view text, char separator);
+
+// Whether the word is one of the list, which '|' separates.
+bool has_word(std::string_view list, std::string_view word);
 
 // The parts between white space.
 std::vector<std::string_view> words(std::string_view text);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/agent.h"
-
+// The state of fabric-agentd.
 #include "judge/network.h"
 #include "judge/rule.h"
 
@@ -96,8 +95,6 @@ std::optional<Finding> ask_agent(const View& view) {
              "fabric-agent is not configured on this host, or this is a captured tree.", kStart);
 }
 
-}  // namespace
-
 constexpr Rule kAgent{
     .id = "agent",
     .group = group::agent,
@@ -108,8 +105,6 @@ constexpr Rule kAgent{
     .fix = "systemctl enable --now fabric-agent; after a change of the configuration systemctl reload fabric-agent",
     .ask_host = ask_agent,
 };
-
-namespace {
 
 // The entry for role "compute" on a machine on which that role can be no port's, although there are as many links as
 // GPUs: the GPUs have no host bridge in common with a NIC. Links of the front end do not count, and fewer may be for
@@ -173,8 +168,6 @@ void ask_managed(const View& view, Findings& findings) {
   findings.push_back(good(kHostSubject, observed, "matches the policy"));
 }
 
-}  // namespace
-
 constexpr Rule kManaged{
     .id = "managed",
     .group = group::agent,
@@ -190,8 +183,6 @@ constexpr Rule kManaged{
         "Match by pci_id, rdma or numa in place of role, and all members of a bond, then systemctl reload fabric-agent",
     .ask = ask_managed,
 };
-
-namespace {
 
 // Reported only if the configuration suppresses rules: other machines have no such check.
 std::optional<Finding> ask_suppressions(const View& view) {
@@ -226,9 +217,7 @@ constexpr Rule kSuppressions{
     .ask_host = ask_suppressions,
 };
 
-std::span<const Rule> agent_rules() {
-  static constexpr Rule kAll[]{kAgent, kManaged, kSuppressions};
-  return kAll;
-}
+constexpr Rule kTable[]{kAgent, kManaged, kSuppressions};
+const std::span<const Rule> kAgentRules = kTable;
 
 }  // namespace fabric

@@ -370,8 +370,6 @@ void ask_cabling(const View& view, Findings& findings) {
   }
 }
 
-}  // namespace
-
 constexpr Rule kCabling{
     .id = "cabling",
     .group = group::cabling,
@@ -394,8 +392,6 @@ constexpr Rule kCabling{
     .limits = {&kLldpWait},
     .ask = ask_cabling,
 };
-
-namespace {
 
 // "priority 3", "priorities 3, 4" of a set that is not empty.
 std::string priorities(uint8_t bits) {
@@ -441,8 +437,6 @@ std::optional<Finding> ask_peer_pfc(const View& view, const Port& port) {
              meaning + ".", "Enable PFC on the switch port for " + wanted + " only, or change pfc in the policy.");
 }
 
-}  // namespace
-
 constexpr SettingId kOfPeerPfc[]{SettingId::pfc};
 
 constexpr Rule kPeerPfc{
@@ -458,8 +452,6 @@ constexpr Rule kPeerPfc{
     .settings = kOfPeerPfc,
     .ask_port = ask_peer_pfc,
 };
-
-namespace {
 
 // The traffic classes of one end. Each end may number them differently, so the priorities that share a class and its
 // bandwidth are compared.
@@ -516,8 +508,6 @@ std::optional<Finding> ask_peer_ets(const View& view, const Port& port) {
              "Change ets in the policy, or the scheduler of " + peer_name(*peer) + ".");
 }
 
-}  // namespace
-
 constexpr SettingId kOfPeerEts[]{SettingId::ets, SettingId::pfc};
 
 constexpr Rule kPeerEts{
@@ -533,8 +523,6 @@ constexpr Rule kPeerEts{
     .settings = kOfPeerEts,
     .ask_port = ask_peer_ets,
 };
-
-namespace {
 
 constexpr uint16_t kRocePort = 4791;  // RoCE v2's UDP port (IBTA annex A17)
 
@@ -586,9 +574,7 @@ constexpr Rule kPeerApp{
     .ask_port = ask_peer_app,
 };
 
-std::span<const Rule> cabling_rules() {
-  static constexpr Rule kAll[]{kCabling, kPeerPfc, kPeerEts, kPeerApp};
-  return kAll;
-}
+constexpr Rule kTable[]{kCabling, kPeerPfc, kPeerEts, kPeerApp};
+const std::span<const Rule> kCablingRules = kTable;
 
 }  // namespace fabric

@@ -2,16 +2,10 @@
 // The peer at the other end of the cable of a port.
 #pragma once
 
-#include <span>
-
 #include "judge/view.h"
 #include "topology/built.h"
 
 namespace fabric {
-
-struct Rule;
-
-std::span<const Rule> cabling_rules();
 
 // False for virtual functions, bonds (their members have cables) and InfiniBand.
 bool has_cable(const Port& port);

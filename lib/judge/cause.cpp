@@ -303,7 +303,7 @@ std::span<const Rule* const> cause_rules() {
   return all;
 }
 
-std::span<const Rule> unexplained_rules() { return {&kNotEnoughEvidence, 1}; }
+const std::span<const Rule> kUnexplainedRules{&kNotEnoughEvidence, 1};
 
 size_t rank_of_cause(std::string_view id) {
   return static_cast<size_t>(std::ranges::find(kOrder, id) - std::begin(kOrder));

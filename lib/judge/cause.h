@@ -21,7 +21,4 @@ size_t rank_of_cause(std::string_view id);
 // The words by which the system of a switch is recognized in its LLDP description.
 std::vector<std::string_view> switch_systems();
 
-// not-enough-evidence
-std::span<const Rule> unexplained_rules();
-
 }  // namespace fabric

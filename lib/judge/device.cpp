@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/device.h"
-
+// The NIC as a device: its transport, counters that do not count, GIDs that change, devlink health reporters.
 #include <cmath>
 #include <set>
 
@@ -278,8 +277,6 @@ constexpr Measurement kDeviceHealthWindows[]{
      .read_port = read_device_state},
 };
 
-}  // namespace
-
 constexpr Rule kCountersFrozen{
     .id = "counters-frozen",
     .group = group::counters,
@@ -337,8 +334,6 @@ constexpr Rule kRdmaResources{
     .ask = ask_rdma_resources,
 };
 
-namespace {
-
 // Only of ports that are ACTIVE: `port-state` reports the others.
 std::optional<Finding> ask_rdma_transport(const View& view, const Port& port) {
   if (!is_active(port) || !is_endpoint(port)) return std::nullopt;
@@ -381,9 +376,7 @@ constexpr Rule kRdmaTransport{
     .ask_port = ask_rdma_transport,
 };
 
-std::span<const Rule> device_rules() {
-  static constexpr Rule kAll[]{kCountersFrozen, kGidChanged, kDeviceHealth, kRdmaResources, kRdmaTransport};
-  return kAll;
-}
+constexpr Rule kTable[]{kCountersFrozen, kGidChanged, kDeviceHealth, kRdmaResources, kRdmaTransport};
+const std::span<const Rule> kDeviceRules = kTable;
 
 }  // namespace fabric

@@ -394,6 +394,15 @@ static void add_cause(Finding& check, Finding cause) {
   if (check.status != Status::ok) check.fix = std::move(cause.fix);
 }
 
+// Whether audit mode leaves the port's setting at a value that differs from the policy.
+static bool is_left_by_audit(const View& view, const std::string& port, SettingId setting) {
+  const Changes* changes = planned_changes(view, port);
+  if (changes == nullptr || !is_audit(view)) return false;
+  return std::ranges::any_of(*changes, [&](const Change& planned) {
+    return planned.setting == setting && !is_done(with_agent_outcome(view.now, planned).outcome);
+  });
+}
+
 // Whether the difference of the setting from the policy may be the reason of a finding about RoCE: a DSCP map that has
 // the same priority for the DSCP of RoCE is not.
 static bool concerns_roce(const View& view, const std::string& subject, SettingId setting) {

@@ -54,14 +54,6 @@ bool is_audit(const View& view) {
   return view.policy != nullptr && view.policy->mode == Mode::audit;
 }
 
-bool is_left_by_audit(const View& view, const std::string& port, SettingId setting) {
-  const Changes* changes = planned_changes(view, port);
-  if (changes == nullptr || !is_audit(view)) return false;
-  return std::ranges::any_of(*changes, [&](const Change& planned) {
-    return planned.setting == setting && !is_done(with_agent_outcome(view.now, planned).outcome);
-  });
-}
-
 Finding audited(Finding finding) {
   if (finding.status == Status::unknown && !is_unverified(finding)) return finding;
   finding.status = Status::ok;

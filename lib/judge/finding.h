@@ -34,8 +34,6 @@ Work work_of_write(const Port& port, SettingId setting);
 
 // Whether settings are not enforced, by the operator's choice: the mode of the running agent, else of the policy.
 bool is_audit(const View& view);
-// Whether audit mode leaves the port's setting at a value that differs from the policy.
-bool is_left_by_audit(const View& view, const std::string& port, SettingId setting);
 // Turns a finding about a setting into that of audit mode (is_audited): the operator chose not to enforce, so nothing
 // is wrong with the node. A value that could not be read stays unknown.
 Finding audited(Finding finding);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/functions.h"
+// Limits that the host sets for virtual functions of its NICs, and that harm RDMA in a pod or a virtual machine.
+#include "node/functions.h"
 
 #include "judge/finding.h"
 #include "judge/rule.h"
-#include "node/functions.h"
 
 namespace fabric {
 namespace {
@@ -147,9 +147,7 @@ constexpr Rule kVfLimits{
     .ask_port = ask_vf_limits,
 };
 
-std::span<const Rule> function_rules() {
-  static constexpr Rule kAll[]{kVfLimits};
-  return kAll;
-}
+constexpr Rule kTable[]{kVfLimits};
+const std::span<const Rule> kFunctionRules = kTable;
 
 }  // namespace fabric

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/gid.h"
-
+// The GIDs of a port: whether it has one that jobs can use, and no other device has the same.
 #include "judge/finding.h"
 #include "judge/network.h"
 #include "judge/port_context.h"
@@ -255,6 +254,15 @@ bool lacks_network(const View& view, const Port& port) {
   return with > without && !has_other_purpose(view, port);
 }
 
+// Whether a container was given RDMA ports, none of which can be used for RoCE there: their netdevs are elsewhere, and
+// they have no GID at all.
+bool lacks_any_gid(const Node& node) {
+  return !node.ports.empty() && is_container(node) && std::ranges::all_of(node.ports, [&](const Port& port) {
+    return is_endpoint(port) && is_roce(port) && belongs_elsewhere(node, port) && port.gids.empty() &&
+           !is_unread(port, PortPart::gids);
+  });
+}
+
 // The GUID of an InfiniBand port: the second half of its first GID, which the subnet prefix precedes. Empty: unknown.
 std::string_view guid_of(const Port& port) {
   constexpr size_t kHalf = 20, kWhole = 39;
@@ -427,9 +435,7 @@ constexpr Rule kGid{
     .ask_port = ask_gid,
 };
 
-std::span<const Rule> gid_rules() {
-  static constexpr Rule kAll[]{kGid};
-  return kAll;
-}
+constexpr Rule kTable[]{kGid};
+const std::span<const Rule> kGidRules = kTable;
 
 }  // namespace fabric

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/host.h"
-
+// The host: limits of jobs, memory, CPU power saving, clocks and interrupts.
 #include <cmath>
 
 #include "judge/network.h"
@@ -175,8 +174,6 @@ void ask_memlock(const View& view, Findings& findings) {
   }
 }
 
-}  // namespace
-
 constexpr Rule kMemlock{
     .id = "memlock",
     .group = group::host,
@@ -192,8 +189,6 @@ constexpr Rule kMemlock{
     .limits = {&kEnoughMemory},
     .ask = ask_memlock,
 };
-
-namespace {
 
 // The reason why jobs have the limits of limits.conf: Slurm propagates the limits of the submitting shell; without a
 // service, shells start jobs. Empty: jobs do not have them.
@@ -273,8 +268,6 @@ std::optional<Finding> ask_limits_conf(const View& view) {
   return bad(Status::warning, kHostSubject, low, expected, who + kCannotRegister + why, std::move(remedy));
 }
 
-}  // namespace
-
 constexpr Rule kLimitsConf{
     .id = "limits-conf",
     .group = group::host,
@@ -299,8 +292,6 @@ constexpr Limit kOpenFiles{"nofile",
                            "Microsoft, for MPI on its HPC machines; Slurm's unit has 131072",
                            1024,
                            1e9};
-
-namespace {
 
 // `memlock` reports services with processes that cannot be read.
 void ask_nofile(const View& view, Findings& findings) {
@@ -338,8 +329,6 @@ void ask_nofile(const View& view, Findings& findings) {
   }
 }
 
-}  // namespace
-
 constexpr Rule kNofile{
     .id = "nofile",
     .group = group::host,
@@ -357,8 +346,6 @@ constexpr Rule kNofile{
 constexpr Limit kMostHugePages{
     "hugepages", "limit", 0.5, "of the memory reserved as huge pages", "ours: what a site needs depends on its jobs",
     0.01,        1};
-
-namespace {
 
 // Guests and DPDK run in huge pages, which then are most of the memory by design.
 bool gives_devices_away(const Node& node) {
@@ -393,8 +380,6 @@ std::optional<Finding> ask_hugepages(const View& view) {
   return good(kHostSubject, std::move(observed), "any");
 }
 
-}  // namespace
-
 constexpr Rule kHugePages{
     .id = "hugepages",
     .group = group::host,
@@ -407,8 +392,6 @@ constexpr Rule kHugePages{
     .limits = {&kMostHugePages},
     .ask_host = ask_hugepages,
 };
-
-namespace {
 
 // With these drivers the governor powersave leaves the frequency to the hardware, which follows the energy preference.
 bool has_energy_preference(const HostCpu& cpu) {
@@ -440,8 +423,6 @@ std::optional<Finding> ask_governor(const View& view) {
              "cpupower frequency-set -g performance; persistent: tuned-adm profile throughput-performance");
 }
 
-}  // namespace
-
 constexpr Rule kGovernor{
     .id = "governor",
     .group = group::host,
@@ -462,8 +443,6 @@ constexpr Limit kIdleLatency{"c-states",
                              "C1 and C1E of Intel and AMD servers need 1 to 10, C6 and AMD's C2 100 and more",
                              1,
                              1e6};
-
-namespace {
 
 // Deep idle states are the site's choice between power and latency. Only a choice without effect is a fault.
 std::optional<Finding> ask_c_states(const View& view) {
@@ -499,8 +478,6 @@ std::optional<Finding> ask_c_states(const View& view) {
   return good(kHostSubject, observed, "the same on all CPUs");
 }
 
-}  // namespace
-
 constexpr Rule kCStates{
     .id = "c-states",
     .group = group::host,
@@ -514,8 +491,6 @@ constexpr Rule kCStates{
     .limits = {&kIdleLatency},
     .ask_host = ask_c_states,
 };
-
-namespace {
 
 // Clocks that are a device register: each read is a system call and slow
 // (drivers/clocksource/acpi_pm.c, arch/x86/kernel/hpet.c, kernel/time/jiffies.c of Linux 6.12).
@@ -545,8 +520,6 @@ std::optional<Finding> ask_clock_source(const View& view) {
              remedy);
 }
 
-}  // namespace
-
 constexpr Rule kClockSource{
     .id = "clock-source",
     .group = group::host,
@@ -560,8 +533,6 @@ constexpr Rule kClockSource{
         "Remove clocksource= from the kernel command line, or update the firmware if the kernel marked tsc unstable.",
     .ask_host = ask_clock_source,
 };
-
-namespace {
 
 Finding irq_finding(const Host& host, const NicInterrupts& nic) {
   const std::string numa = std::to_string(nic.numa), node = "NUMA node " + numa;
@@ -600,8 +571,6 @@ void ask_irq_affinity(const View& view, Findings& findings) {
   for (const NicInterrupts& nic : view.now.host->interrupts) findings.push_back(irq_finding(*view.now.host, nic));
 }
 
-}  // namespace
-
 constexpr Rule kIrqAffinity{
     .id = "irq-affinity",
     .group = group::host,
@@ -616,8 +585,6 @@ constexpr Rule kIrqAffinity{
         "(--banirq).",
     .ask = ask_irq_affinity,
 };
-
-namespace {
 
 std::optional<Finding> ask_numa_balancing(const View& view) {
   const auto& host = view.now.host;
@@ -641,8 +608,6 @@ std::optional<Finding> ask_numa_balancing(const View& view) {
       "sysctl -w kernel.numa_balancing=0; persistent: \"kernel.numa_balancing\" = 0 in [sysctl] of fabric-agent.toml");
 }
 
-}  // namespace
-
 constexpr Rule kNumaBalancing{
     .id = "numa-balancing",
     .group = group::host,
@@ -655,8 +620,6 @@ constexpr Rule kNumaBalancing{
     .fix = "sysctl -w kernel.numa_balancing=0, and add \"kernel.numa_balancing\" = 0 to [sysctl] in fabric-agent.toml.",
     .ask_host = ask_numa_balancing,
 };
-
-namespace {
 
 // NODE and SYS have a different meaning with SNC.
 std::optional<Finding> ask_snc(const View& view) {
@@ -679,8 +642,6 @@ std::optional<Finding> ask_snc(const View& view) {
   return good(kHostSubject, std::move(observed), "any");
 }
 
-}  // namespace
-
 constexpr Rule kSnc{
     .id = "snc",
     .group = group::host,
@@ -693,8 +654,6 @@ constexpr Rule kSnc{
     .ask_host = ask_snc,
 };
 
-namespace {
-
 std::optional<Finding> ask_lockdown(const View& view) {
   const auto& host = view.now.host;
   if (!host || host->lockdown.empty() || !has_rdma(view)) return std::nullopt;
@@ -706,8 +665,6 @@ std::optional<Finding> ask_lockdown(const View& view) {
   return good(kHostSubject, std::move(observed), "any");
 }
 
-}  // namespace
-
 constexpr Rule kLockdown{
     .id = "lockdown",
     .group = group::host,
@@ -718,8 +675,6 @@ constexpr Rule kLockdown{
     .inspect = "cat /sys/kernel/security/lockdown",
     .ask_host = ask_lockdown,
 };
-
-namespace {
 
 std::string provider_file(std::string_view name, unsigned version) {
   return "lib" + std::string(name) + "-rdmav" + std::to_string(version) + ".so";
@@ -999,10 +954,8 @@ constexpr Rule kRdmaProvider{
     .ask = ask_rdma_provider,
 };
 
-std::span<const Rule> host_rules() {
-  static constexpr Rule kAll[]{kMemlock,     kLimitsConf,  kNofile,        kHugePages, kGovernor, kCStates,
-                               kClockSource, kIrqAffinity, kNumaBalancing, kSnc,       kLockdown, kRdmaProvider};
-  return kAll;
-}
+constexpr Rule kTable[]{kMemlock,     kLimitsConf,  kNofile,        kHugePages, kGovernor, kCStates,
+                        kClockSource, kIrqAffinity, kNumaBalancing, kSnc,       kLockdown, kRdmaProvider};
+const std::span<const Rule> kHostRules = kTable;
 
 }  // namespace fabric

@@ -10,12 +10,6 @@
 namespace fabric::lines {
 namespace {
 
-bool has_word(std::string_view list, std::string_view word) {
-  while (!list.empty())
-    if (cut(list, '|') == word) return true;
-  return false;
-}
-
 // Programs with a mark of their own in every line, and the families of messages whose words may explain them.
 struct Program {
   std::string_view marks;
@@ -38,15 +32,15 @@ struct Prepared {
   PatternList patterns, printer;
 };
 
-bool fits(const Prepared& prepared, const LogLine& line, const LetterGroups& groups, std::string_view families) {
+bool fits(const Prepared& prepared, const LogLine& line, std::string_view families) {
   const LineMessage& message = *prepared.message;
   // Words mean something else in another program; a code, and a harmless line, do not.
   const bool is_of_program =
       families.empty() || message.cause == FaultLocation::none || has_word(families, message.family());
   // Most lines report no problem, so that the printers of a few components are sought in them only.
   if (message.is_component())
-    return is_of_program && line.severity >= message.severity && prepared.printer.is_in(line.text, groups) &&
-           (message.patterns.empty() || prepared.patterns.is_in(line.text, groups)) &&
+    return is_of_program && line.severity >= message.severity && prepared.printer.is_in(line.text, line.groups) &&
+           (message.patterns.empty() || prepared.patterns.is_in(line.text, line.groups)) &&
            (message.errors != kNoErrno || line.codes.error.empty());
   const Codes& codes = line.codes;
   if (codes.status != 0 && message.status == codes.status) return true;
@@ -56,7 +50,7 @@ bool fits(const Prepared& prepared, const LogLine& line, const LetterGroups& gro
   const bool is_own_step = codes.is_of_driver && message.cause == FaultLocation::software;
   if (message.call != Call::none && message.call == codes.call && !is_own_step)
     if (message.errors.empty() || has_word(message.errors, codes.error)) return true;
-  return is_of_program && prepared.patterns.is_in(line.text, groups);
+  return is_of_program && prepared.patterns.is_in(line.text, line.groups);
 }
 
 // The messages that a line may be, by a group of letters of each pattern.
@@ -147,6 +141,8 @@ LogLine read_line(std::string_view line) {
   out.severity = severity_of(out.text);
   out.codes = codes_of(out.text, out.small, out.severity);
   out.text += out.codes.names;
+  out.groups = LetterGroups(out.text);
+  out.small_groups = LetterGroups(out.small);
   return out;
 }
 
@@ -154,15 +150,14 @@ size_t program_of(std::string_view line) { return program_in(line, LetterGroups(
 
 const LineMessage* recognize(const LogLine& line) {
   static const MessageIndex index;
-  const LetterGroups groups(line.text);
-  const size_t program = program_in(line.text, groups);
+  const size_t program = program_in(line.text, line.groups);
   const std::string_view families = program == 0 ? std::string_view() : kPrograms[program - 1].families;
   std::vector<size_t> candidates = index.always;
-  for (const uint16_t group : groups.list())
+  for (const uint16_t group : line.groups.list())
     candidates.insert(candidates.end(), index.by_group[group].begin(), index.by_group[group].end());
   std::ranges::sort(candidates);
   for (const size_t at : candidates)
-    if (fits(index.rows[at], line, groups, families)) return index.rows[at].message;
+    if (fits(index.rows[at], line, families)) return index.rows[at].message;
   return nullptr;
 }
 

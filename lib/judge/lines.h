@@ -11,6 +11,7 @@
 
 #include "judge/fix.h"
 #include "judge/lines/codes.h"
+#include "judge/lines/pattern.h"
 #include "judge/lines/severity.h"
 
 namespace fabric::lines {
@@ -92,8 +93,9 @@ inline constexpr size_t kMaxLine = 16 * 1024;
 
 // A line, read once for all tables.
 struct LogLine {
-  std::string text;   // without_denials(), at most kMaxLine
-  std::string small;  // the text in small letters
+  std::string text;                   // without_denials(), at most kMaxLine
+  std::string small;                  // the text in small letters
+  LetterGroups groups, small_groups;  // of both
   Severity severity = Severity::plain;
   Codes codes;
 };

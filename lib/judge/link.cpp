@@ -184,8 +184,6 @@ void ask_rate(const View& view, Findings& findings) {
       findings.push_back(rate_finding(view, bonds, port));
 }
 
-}  // namespace
-
 constexpr Rule kRate{
     .id = "rate",
     .group = group::link,
@@ -199,8 +197,6 @@ constexpr Rule kRate{
     .fix = "Configure the same speed and FEC at both ends. Replace a cable or transceiver that brings up fewer lanes.",
     .ask = ask_rate,
 };
-
-namespace {
 
 std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
   if (!is_judged_for_addresses(view.now, port)) return std::nullopt;
@@ -559,8 +555,6 @@ constexpr Measurement kPreFecBerWindows[]{
      .read_port = read_from_nic},
 };
 
-}  // namespace
-
 constexpr Rule kLinkFlap{
     .id = "link-flap",
     .group = group::counters,
@@ -613,8 +607,6 @@ constexpr Rule kPreFecBer{
 };
 
 // Causes of link errors and of links that go down: cable, switch, or this host.
-
-namespace {
 
 using enum Symptom;
 
@@ -853,10 +845,8 @@ constexpr Rule kDamagedLink{
     .find_cause = damaged_link,
 };
 
-std::span<const Rule> link_rules() {
-  static constexpr Rule kAll[]{kRate,      kRoceMtu,       kLinkFlap,      kLinkErrors,
-                               kPreFecBer, kSwitchRestart, kDamagedInHost, kDamagedLink};
-  return kAll;
-}
+constexpr Rule kTable[]{kRate,      kRoceMtu,       kLinkFlap,      kLinkErrors,
+                        kPreFecBer, kSwitchRestart, kDamagedInHost, kDamagedLink};
+const std::span<const Rule> kLinkRules = kTable;
 
 }  // namespace fabric

@@ -6,8 +6,6 @@
 
 namespace fabric {
 
-std::span<const Rule> link_rules();
-
 inline constexpr Limit kLinksAtOnce{
     "damaged-link", "links_with_errors", 3, "links with errors, or down, at once: not one cable", "ours", 2, 1e4};
 

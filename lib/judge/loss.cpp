@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/loss.h"
-
+// Lost packets: transport, discards, the network, receivers and far ends that do not answer.
 #include "judge/engine.h"
 #include "judge/network.h"
 #include "judge/pcie.h"
@@ -113,8 +112,6 @@ constexpr Measurement kRequestsWindows[]{
      .sum = {{{{"rejected requests", &S::request_errors}}}}},
 };
 
-}  // namespace
-
 constexpr Rule kLoss{
     .id = "loss",
     .group = group::counters,
@@ -152,8 +149,6 @@ constexpr Rule kRequests{
     .fix = "Fix or restart the job. The network is not at fault.",
     .windows = kRequestsWindows,
 };
-
-namespace {
 
 using enum Measure;
 using S = Signals;
@@ -202,8 +197,6 @@ constexpr Measurement kDiscardsWindows[]{
      .sum = {{{{"buffer overruns", &S::buffer_overruns}}}}},
 };
 
-}  // namespace
-
 constexpr Rule kDiscards{
     .id = "discards",
     .group = group::counters,
@@ -217,8 +210,6 @@ constexpr Rule kDiscards{
 };
 
 // Causes beyond this port: packets are damaged or lost in the network.
-
-namespace {
 
 using enum Symptom;
 
@@ -377,8 +368,6 @@ MaybeCause loss_in_network(const PortContext& ctx) {
   return out;
 }
 
-}  // namespace
-
 constexpr Rule kDamagedOnPath{
     .id = "damaged-on-path",
     .group = group::diagnosis,
@@ -459,8 +448,6 @@ constexpr Limit kLateReceives{"slow-host",
                               "ours: fewer do not fill a buffer",
                               0,
                               1};
-
-namespace {
 
 using enum Symptom;
 
@@ -651,10 +638,8 @@ constexpr Rule kFarEnd{
     .find_cause = far_end,
 };
 
-std::span<const Rule> loss_rules() {
-  static constexpr Rule kAll[]{kLoss,      kReceiver,      kRequests, kDiscards, kDamagedOnPath,
-                               kSendDrops, kLossInNetwork, kSlowHost, kFarEnd};
-  return kAll;
-}
+constexpr Rule kTable[]{kLoss,      kReceiver,      kRequests, kDiscards, kDamagedOnPath,
+                        kSendDrops, kLossInNetwork, kSlowHost, kFarEnd};
+const std::span<const Rule> kLossRules = kTable;
 
 }  // namespace fabric

@@ -294,8 +294,6 @@ void ask_address(const View& view, Findings& findings) {
   }
 }
 
-}  // namespace
-
 constexpr Rule kAddress{
     .id = "address",
     .group = group::network,
@@ -312,10 +310,6 @@ constexpr Rule kAddress{
         "at the next boot.",
     .ask = ask_address,
 };
-
-namespace {
-
-bool is_link_local(const Ip& ip) { return ip.v6 && ip.bytes[0] == 0xfe && (ip.bytes[1] & 0xc0U) == 0x80; }
 
 // Whether the route leads out of the subnets of these addresses.
 bool leads_beyond(const Route& route, const std::vector<PortAddress>& addresses) {
@@ -440,8 +434,6 @@ std::optional<Finding> ask_gateway(const View& view, const Port& port) {
                  ". If it fails, configure the same VLAN, address and prefix as on the switch port.");
 }
 
-}  // namespace
-
 constexpr Rule kGateway{
     .id = "gateway",
     .group = group::network,
@@ -456,8 +448,6 @@ constexpr Rule kGateway{
         "address.",
     .ask_port = ask_gateway,
 };
-
-namespace {
 
 // "mlx5_1/1 has GID, too": another netdev has the same GID. Empty: none. `address` reports an address that is
 // configured twice.
@@ -540,8 +530,6 @@ void ask_gid_index(const View& view, Findings& findings) {
   for (const Port* port : ports) findings.push_back(gid_index_finding(view, *port, ipv4, wanted, pinned));
 }
 
-}  // namespace
-
 constexpr Rule kGidIndex{
     .id = "gid-index",
     .group = group::network,
@@ -557,8 +545,6 @@ constexpr Rule kGidIndex{
         "order on all rails; or unset NCCL_IB_GID_INDEX with NCCL 2.21 and later.",
     .ask = ask_gid_index,
 };
-
-namespace {
 
 constexpr uint32_t kFullRoce = kLargestPathMtu + kRoceHeaders, k9000 = 9000;
 
@@ -1029,8 +1015,6 @@ void ask_firmware(const View& view, Findings& findings) {
   }
 }
 
-}  // namespace
-
 constexpr Rule kFirmware{
     .id = "firmware",
     .group = group::network,
@@ -1043,8 +1027,6 @@ constexpr Rule kFirmware{
     .fix = "Update the firmware with the vendor's tool while no job runs, and reset the NIC or reboot.",
     .ask = ask_firmware,
 };
-
-namespace {
 
 // A P_Key: the number of the partition, and in the highest bit the membership (IBTA 1.4, 10.9.1 and 10.9.3).
 constexpr uint16_t kFullMember = 0x8000, kDefaultPartition = 0x7fff;
@@ -1185,9 +1167,7 @@ constexpr Rule kPartition{
     .ask_port = ask_partition,
 };
 
-std::span<const Rule> network_rules() {
-  static constexpr Rule kAll[]{kAddress, kGateway, kGidIndex, kMtuChain, kPartition, kRails, kFirmware};
-  return kAll;
-}
+constexpr Rule kTable[]{kAddress, kGateway, kGidIndex, kMtuChain, kPartition, kRails, kFirmware};
+const std::span<const Rule> kNetworkRules = kTable;
 
 }  // namespace fabric

@@ -2,15 +2,9 @@
 // Rails: the RoCE ports for collectives of the GPUs, and their addresses.
 #pragma once
 
-#include <span>
-
 #include "judge/view.h"
 
 namespace fabric {
-
-struct Rule;
-
-std::span<const Rule> network_rules();
 
 // Active RoCE ports with a netdev that serve jobs and a GPU (serves_gpu()), in the order of the node. View::rails, or
 // computed if it is absent.

@@ -25,8 +25,6 @@ std::optional<Finding> ask_module_memory(const View&, const Port& port) {
        {Work::at_link, "Reseat the module; if the text is damaged, replace it."}});
 }
 
-}  // namespace
-
 constexpr Rule kModuleMemory{
     .id = "module-memory",
     .group = group::link,
@@ -38,8 +36,6 @@ constexpr Rule kModuleMemory{
     .fix = "Reseat the module. If the text that it reports is damaged, replace it.",
     .ask_port = ask_module_memory,
 };
-
-namespace {
 
 using enum Measure;
 
@@ -143,8 +139,6 @@ constexpr Measurement kModuleTemperatureWindows[]{
      .read_port = read_module_temperature},
 };
 
-}  // namespace
-
 constexpr Rule kOptics{
     .id = "optics",
     .group = group::device,
@@ -172,8 +166,6 @@ constexpr Rule kModuleTemperature{
 };
 
 // The module in this host's cage: its own report about itself and its light.
-
-namespace {
 
 using enum Symptom;
 
@@ -444,9 +436,7 @@ MaybeCause no_light(const PortContext& ctx) {
   return Cause{.evidence = {line + "; our transmitter reports no fault"}};
 }
 
-std::span<const Rule> optics_rules() {
-  static constexpr Rule kAll[]{kModuleMemory, kOptics, kModuleTemperature, kBadModule};
-  return kAll;
-}
+constexpr Rule kTable[]{kModuleMemory, kOptics, kModuleTemperature, kBadModule};
+const std::span<const Rule> kOpticsRules = kTable;
 
 }  // namespace fabric

@@ -2,15 +2,9 @@
 // The module in this host's cage, as evidence for the cause of a link's symptoms.
 #pragma once
 
-#include <span>
-
 #include "judge/port_context.h"
 
 namespace fabric {
-
-struct Rule;
-
-std::span<const Rule> optics_rules();
 
 // Some lanes receive too little light.
 MaybeCause rx_power_low(const PortContext& ctx);

@@ -508,8 +508,6 @@ void ask_pcie(const View& view, Findings& findings) {
   check_hops(view, findings);
 }
 
-}  // namespace
-
 constexpr Rule kPcie{
     .id = "pcie",
     .group = group::topology,
@@ -529,8 +527,6 @@ constexpr Rule kPcie{
         "speed of the slot in the firmware setup.",
     .ask = ask_pcie,
 };
-
-namespace {
 
 // "mlx5_0 (0000:24:00.0)", or the address alone for a bridge.
 std::string function_text(const Topology& topology, const std::string& pci) {
@@ -801,8 +797,6 @@ constexpr Measurement kAerWindows[]{
      .read = read_aer<uncorrected_of<&PlatformFunction::nonfatal>>},
 };
 
-}  // namespace
-
 constexpr Rule kAer{
     .id = "aer",
     .group = group::platform,
@@ -833,8 +827,6 @@ constexpr Rule kPcieErrors{
 };
 
 // The PCIe path as a cause: its link, its AER errors, and its distance to the GPUs.
-
-namespace {
 
 using enum Symptom;
 
@@ -1054,9 +1046,7 @@ constexpr Rule kSlowPcie{
     .find_cause = slow_pcie,
 };
 
-std::span<const Rule> pcie_rules() {
-  static constexpr Rule kAll[]{kPcie, kAer, kPcieErrors, kSlowPcie};
-  return kAll;
-}
+constexpr Rule kTable[]{kPcie, kAer, kPcieErrors, kSlowPcie};
+const std::span<const Rule> kPcieRules = kTable;
 
 }  // namespace fabric

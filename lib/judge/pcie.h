@@ -2,15 +2,9 @@
 // PCI Express links, and the path between a NIC and its GPUs.
 #pragma once
 
-#include <span>
-
 #include "judge/port_context.h"
 
 namespace fabric {
-
-struct Rule;
-
-std::span<const Rule> pcie_rules();
 
 // AER errors of the function and the bridges above it that the check `aer` reports: "0000:24:00.0 correctable PCIe
 // errors +12".

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/pfc.h"
-
+// Flow and congestion control: PFC, global pause, storms, ECN and CNPs; traffic that PFC does not protect.
 #include <cmath>
 
 #include "judge/port_context.h"
@@ -32,8 +31,6 @@ std::optional<Finding> ask_pfc_and_pause(const View&, const Port& port) {
        "ethtool -A " + port.netdev + " rx off tx off, and set pause = \"off\" in the policy."});
 }
 
-}  // namespace
-
 constexpr SettingId kOfPfcAndPause[]{SettingId::pause, SettingId::pfc};
 
 constexpr Rule kPfcAndPause{
@@ -49,8 +46,6 @@ constexpr Rule kPfcAndPause{
     .ask_port = ask_pfc_and_pause,
 };
 
-namespace {
-
 // If the policy has pfc, the setting's own check reports a difference.
 std::optional<Finding> ask_pfc_on_lossy(const View& view, const Port& port) {
   if (!is_judged(port) || !port.qos.pfc || !fabric_of(view, port).is_lossy()) return std::nullopt;
@@ -62,8 +57,6 @@ std::optional<Finding> ask_pfc_on_lossy(const View& view, const Port& port) {
              "Switch PFC off: dcb pfc set dev " + port.netdev +
                  " prio-pfc all:off, or write pfc = [] in a [[port]] entry; or correct the kind of the fabric.");
 }
-
-}  // namespace
 
 constexpr SettingId kOfPfcOnLossy[]{SettingId::pfc};
 
@@ -79,8 +72,6 @@ constexpr Rule kPfcOnLossy{
     .settings = kOfPfcOnLossy,
     .ask_port = ask_pfc_on_lossy,
 };
-
-namespace {
 
 // A value in the policy is judged by the setting.
 std::optional<Finding> ask_pfc_watchdog(const View& view, const Port& port) {
@@ -101,8 +92,6 @@ std::optional<Finding> ask_pfc_watchdog(const View& view, const Port& port) {
                  ", or set pfc_watchdog in the policy.");
 }
 
-}  // namespace
-
 constexpr SettingId kOfPfcWatchdog[]{SettingId::pfc, SettingId::pfc_watchdog};
 
 constexpr Rule kPfcWatchdog{
@@ -122,8 +111,6 @@ constexpr Rule kPfcWatchdog{
     .ask_port = ask_pfc_watchdog,
 };
 
-namespace {
-
 std::optional<Finding> ask_congestion(const View& view, const Port& port) {
   const Signals* signals = signals_of_port(view, port);
   if (signals == nullptr || signals->seconds <= 0 || !is_judged(port)) return std::nullopt;
@@ -136,8 +123,6 @@ std::optional<Finding> ask_congestion(const View& view, const Port& port) {
   return good(port.id(), text + " per second", "any");
 }
 
-}  // namespace
-
 constexpr Rule kCongestion{
     .id = "congestion",
     .group = group::counters,
@@ -148,8 +133,6 @@ constexpr Rule kCongestion{
     .inspect = "fabric-agentctl counters",
     .ask_port = ask_congestion,
 };
-
-namespace {
 
 using enum Measure;
 using S = Signals;
@@ -316,8 +299,6 @@ constexpr Measurement kCnpIgnoredWindows[]{
      .read_port = read_cnps_ignored},
 };
 
-}  // namespace
-
 constexpr Rule kPauseStorm{
     .id = "pause-storm",
     .group = group::counters,
@@ -392,8 +373,6 @@ constexpr Limit kBackground{"roce-unprotected",
                             "ours: PTP at its usual rates is about half of it",
                             0,
                             1e12};
-
-namespace {
 
 using enum Symptom;
 
@@ -586,8 +565,6 @@ MaybeCause headroom(const PortContext& ctx) {
   return out;
 }
 
-}  // namespace
-
 constexpr Rule kPfcOffSwitch{
     .id = "pfc-off-switch",
     .group = group::diagnosis,
@@ -649,8 +626,6 @@ constexpr Limit kCongested{"paused-by-network",
                            "ours: fewer in a window of seconds are not congestion",
                            0.1,
                            1e9};
-
-namespace {
 
 using enum Symptom;
 
@@ -874,11 +849,9 @@ constexpr Rule kBusyNetwork{
     .find_cause = congestion,
 };
 
-std::span<const Rule> pfc_rules() {
-  static constexpr Rule kAll[]{kPfcAndPause, kPfcOnLossy, kPfcWatchdog,        kCongestion,   kPauseStorm,
-                               kPauseHeld,   kCnpIgnored, kUnprotectedTraffic, kPfcOffSwitch, kUnprotected,
-                               kHeadroom,    kEcnOff,     kPausedByNetwork,    kBusyNetwork};
-  return kAll;
-}
+constexpr Rule kTable[]{kPfcAndPause, kPfcOnLossy, kPfcWatchdog,        kCongestion,   kPauseStorm,
+                        kPauseHeld,   kCnpIgnored, kUnprotectedTraffic, kPfcOffSwitch, kUnprotected,
+                        kHeadroom,    kEcnOff,     kPausedByNetwork,    kBusyNetwork};
+const std::span<const Rule> kPfcRules = kTable;
 
 }  // namespace fabric

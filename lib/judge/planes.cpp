@@ -306,9 +306,7 @@ constexpr Rule kFailback{
     .windows = kFailbackWindows,
 };
 
-std::span<const Rule> planes_rules() {
-  static constexpr Rule kAll[]{kPlanes, kFailback};
-  return kAll;
-}
+constexpr Rule kTable[]{kPlanes, kFailback};
+const std::span<const Rule> kPlanesRules = kTable;
 
 }  // namespace fabric

@@ -2,15 +2,9 @@
 // Planes: the ports among which the traffic of one GPU is divided.
 #pragma once
 
-#include <span>
-
 #include "judge/view.h"
 
 namespace fabric {
-
-struct Rule;
-
-std::span<const Rule> planes_rules();
 
 struct GpuPlanes {
   std::string gpus;                // "GPU3"; "GPU2 and GPU3" if they share the ports

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/platform.h"
-
+// The platform between GPUs and NICs: ACS, IOMMU, BARs, GPUDirect, power saving and tuning of PCI devices.
 #include <bit>
 
 #include "judge/platform_view.h"
@@ -228,8 +227,6 @@ void ask_acs(const View& view, Findings& findings) {
     findings.push_back(good(kHostSubject, "no redirect on " + counted(clear, "bridge"), "none"));
 }
 
-}  // namespace
-
 constexpr Rule kAcs{
     .id = "acs",
     .group = group::platform,
@@ -251,8 +248,6 @@ constexpr Rule kAcs{
         "disable ACS in the firmware setup or add pci=disable_acs_redir=ADDRESS to the kernel command line.",
     .ask = ask_acs,
 };
-
-namespace {
 
 std::string size_text(uint64_t bytes) {
   constexpr uint64_t kGiB = 1ull << 30, kMiB = 1ull << 20;
@@ -312,8 +307,6 @@ void ask_gpu_bar(const View& view, Findings& findings) {
   }
 }
 
-}  // namespace
-
 constexpr Rule kGpuBar{
     .id = "gpu-bar",
     .group = group::platform,
@@ -326,8 +319,6 @@ constexpr Rule kGpuBar{
     .fix = "Enable Above 4G Decoding and Resizable BAR in the firmware setup, or update the firmware.",
     .ask = ask_gpu_bar,
 };
-
-namespace {
 
 constexpr const char* kNoGpuDirect =
     "The RDMA driver cannot access GPU memory: collectives go through host memory, at a fraction of the rate of the "
@@ -466,8 +457,6 @@ std::optional<Finding> ask_gpudirect(const View& view) {
        "load amdgpu after it."});
 }
 
-}  // namespace
-
 constexpr Rule kGpudirect{
     .id = "gpudirect",
     .group = group::platform,
@@ -483,8 +472,6 @@ constexpr Rule kGpudirect{
     .fix = "modprobe nvidia_peermem; echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf",
     .ask_host = ask_gpudirect,
 };
-
-namespace {
 
 // The kernel's names of the default domain of a group (drivers/iommu/iommu.c, iommu_group_show_type).
 constexpr const char* kPassThrough = "identity";
@@ -607,8 +594,6 @@ std::optional<Finding> ask_iommu(const View& view) {
   return std::nullopt;
 }
 
-}  // namespace
-
 constexpr Rule kIommu{
     .id = "iommu",
     .group = group::platform,
@@ -628,8 +613,6 @@ constexpr Rule kIommu{
         "also intel_iommu=on or amd_iommu=on), run update-grub and reboot.",
     .ask_host = ask_iommu,
 };
-
-namespace {
 
 // A NIC without an active port may sleep. Devices without a driver are not checked.
 void ask_pci_power(const View& view, Findings& findings) {
@@ -659,8 +642,6 @@ void ask_pci_power(const View& view, Findings& findings) {
     findings.push_back(good(kHostSubject, "GPUs and NICs awake: " + std::to_string(awake), "D0 while in use"));
 }
 
-}  // namespace
-
 constexpr Rule kPciPower{
     .id = "pci-power",
     .group = group::platform,
@@ -682,8 +663,6 @@ constexpr Limit kLeastMrrs{"pci-tuning",
                            "the default of NICs; smaller reads need more outstanding requests than they have",
                            128,
                            4096};
-
-namespace {
 
 struct JudgedNic {
   const Nic* nic = nullptr;
@@ -818,9 +797,7 @@ constexpr Rule kPciTuning{
     .ask = ask_pci_tuning,
 };
 
-std::span<const Rule> platform_rules() {
-  static constexpr Rule kAll[]{kAcs, kGpuBar, kGpudirect, kIommu, kPciPower, kPciTuning};
-  return kAll;
-}
+constexpr Rule kTable[]{kAcs, kGpuBar, kGpudirect, kIommu, kPciPower, kPciTuning};
+const std::span<const Rule> kPlatformRules = kTable;
 
 }  // namespace fabric

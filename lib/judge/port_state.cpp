@@ -1503,9 +1503,7 @@ constexpr Rule kNoPartner{
     .find_cause = no_partner,
 };
 
-std::span<const Rule> port_state_rules() {
-  static constexpr Rule kAll[]{kPortState, kAdminDown, kDeviceReset, kNoPartner};
-  return kAll;
-}
+constexpr Rule kTable[]{kPortState, kAdminDown, kDeviceReset, kNoPartner};
+const std::span<const Rule> kPortStateRules = kTable;
 
 }  // namespace fabric

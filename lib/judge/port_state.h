@@ -2,15 +2,9 @@
 // The state of a port: whether it is up, and whether it should be.
 #pragma once
 
-#include <span>
-
 #include "judge/port_context.h"
 
 namespace fabric {
-
-struct Rule;
-
-std::span<const Rule> port_state_rules();
 
 // Why a port is down by design; nullopt: it is not down, or should be up. While another port is active, a port is down
 // by design if it is

@@ -80,6 +80,23 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
   if (!contains(list, text)) list.push_back(text);
 }
 
+// The masked text with the words of runbooks in place of {netdev, PCI address, port, RDMA device}.
+std::string with_placeholders(const std::string& text) {
+  constexpr std::string_view kWords[]{"NETDEV", "ADDRESS", "RDMADEV/PORT", "RDMADEV"};
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    size_t word = std::size(kWords);
+    if (text[i] == '\x01' && i + 1 < text.size()) word = static_cast<size_t>(text[i + 1] - '\x02');
+    if (word >= std::size(kWords)) {  // a text from outside may have such a byte
+      out += text[i];
+      continue;
+    }
+    out += kWords[word];
+    ++i;
+  }
+  return out;
+}
+
 bool is_name_part(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-';
 }
@@ -102,22 +119,6 @@ std::string masked(std::string text, const std::vector<std::string>& names) {
     }
   }
   return text;
-}
-
-std::string with_placeholders(const std::string& text) {
-  constexpr std::string_view kWords[]{"NETDEV", "ADDRESS", "RDMADEV/PORT", "RDMADEV"};
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    size_t word = std::size(kWords);
-    if (text[i] == '\x01' && i + 1 < text.size()) word = static_cast<size_t>(text[i + 1] - '\x02');
-    if (word >= std::size(kWords)) {  // a text from outside may have such a byte
-      out += text[i];
-      continue;
-    }
-    out += kWords[word];
-    ++i;
-  }
-  return out;
 }
 
 namespace {

@@ -111,8 +111,6 @@ Json causes_json(const Report& report);
 
 // The text with a mark in place of each of the names, as whole words: texts that differ only in them become equal.
 std::string masked(std::string text, const std::vector<std::string>& names);
-// The masked text with the words of runbooks in place of {netdev, PCI address, port, RDMA device}.
-std::string with_placeholders(const std::string& text);
 
 // Findings with the same meaning and the same fix, but for the names of their subjects: each id applies to each
 // subject.

@@ -5,25 +5,8 @@
 #include <cstdio>
 
 #include "base/name_index.h"
-#include "judge/agent.h"
-#include "judge/cabling.h"
 #include "judge/cause.h"
-#include "judge/device.h"
-#include "judge/functions.h"
-#include "judge/gid.h"
-#include "judge/host.h"
-#include "judge/link.h"
-#include "judge/loss.h"
-#include "judge/network.h"
-#include "judge/optics.h"
-#include "judge/pcie.h"
-#include "judge/pfc.h"
-#include "judge/planes.h"
-#include "judge/platform.h"
-#include "judge/port_state.h"
 #include "judge/settings.h"
-#include "judge/topology.h"
-#include "judge/unseen.h"
 
 namespace fabric {
 namespace {
@@ -102,9 +85,9 @@ std::span<const Rule> rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> table = setting_rules();
     for (const auto subject :
-         {port_state_rules(), gid_rules(), link_rules(), function_rules(), optics_rules(), pfc_rules(), loss_rules(),
-          pcie_rules(), platform_rules(), topology_rules(), planes_rules(), unseen_rules(), host_rules(),
-          network_rules(), cabling_rules(), settings_rules(), agent_rules(), device_rules(), unexplained_rules()})
+         {kPortStateRules, kGidRules, kLinkRules, kFunctionRules, kOpticsRules, kPfcRules, kLossRules, kPcieRules,
+          kPlatformRules, kTopologyRules, kPlanesRules, kUnseenRules, kHostRules, kNetworkRules, kCablingRules,
+          kSettingsRules, kAgentRules, kDeviceRules, kUnexplainedRules})
       table.insert(table.end(), subject.begin(), subject.end());
     std::ranges::stable_sort(table, {}, [](const Rule& each) {
       size_t rank = 0;

@@ -177,8 +177,12 @@ inline constexpr std::string_view kRuleGroups[] = {group::link,     group::setti
 
 inline bool Rule::is_cause() const { return group == group::diagnosis; }
 
-// All rules (the table of a subject is declared in its header), sorted by group, then by id; settings in the order of
-// their table, causes in the order in which they are asked.
+// The rules of each subject, in its file.
+extern const std::span<const Rule> kAgentRules, kCablingRules, kDeviceRules, kFunctionRules, kGidRules, kHostRules,
+    kLinkRules, kLossRules, kNetworkRules, kOpticsRules, kPcieRules, kPfcRules, kPlanesRules, kPlatformRules,
+    kPortStateRules, kSettingsRules, kTopologyRules, kUnexplainedRules, kUnseenRules;
+// All rules, sorted by group, then by id; settings in the order of their table, causes in the order in which they are
+// asked.
 std::span<const Rule> rules();
 // The settings whose present values a rule judges, whatever the policy wants.
 Keys judged_settings();

@@ -245,8 +245,6 @@ std::optional<Finding> ask_sysctl(const View& view) {
   return is_audit(view) ? audited(std::move(finding)) : finding;
 }
 
-}  // namespace
-
 constexpr Rule kSysctl{
     .id = "sysctl",
     .group = group::settings,
@@ -256,8 +254,6 @@ constexpr Rule kSysctl{
     .fix = "fabric-agentctl plan --port host; fabric-agentctl apply --port host",
     .ask_host = ask_sysctl,
 };
-
-namespace {
 
 // The settings that the policy wants, also those derived from `traffic` and `cnp`, and that only the vendor's program
 // can read and write.
@@ -281,8 +277,6 @@ std::optional<Finding> ask_vendor_settings(const View& view, const Port& port) {
                  commands);
 }
 
-}  // namespace
-
 constexpr Rule kVendorSettings{
     .id = "vendor-settings",
     .group = group::settings,
@@ -296,8 +290,6 @@ constexpr Rule kVendorSettings{
     .fix = "Run the listed commands of nicctl, and again after each reboot (AMD UG1813).",
     .ask_port = ask_vendor_settings,
 };
-
-namespace {
 
 // The agent would write PFC or ETS of the port, and a daemon does so too.
 std::optional<Finding> ask_dcbx_daemon(const View& view, const Port& port) {
@@ -354,9 +346,7 @@ constexpr Rule kDcbxDaemon{
     .ask_port = ask_dcbx_daemon,
 };
 
-std::span<const Rule> settings_rules() {
-  static constexpr Rule kAll[]{kSysctl, kVendorSettings, kDcbxDaemon};
-  return kAll;
-}
+constexpr Rule kTable[]{kSysctl, kVendorSettings, kDcbxDaemon};
+const std::span<const Rule> kSettingsRules = kTable;
 
 }  // namespace fabric

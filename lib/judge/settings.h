@@ -2,7 +2,6 @@
 // The settings of a port: each as the policy wants it, and the rules about several of them.
 #pragma once
 
-#include <span>
 #include <vector>
 
 namespace fabric {
@@ -11,6 +10,5 @@ struct Rule;
 
 // One rule per row of kSettings.
 std::vector<Rule> setting_rules();
-std::span<const Rule> settings_rules();
 
 }  // namespace fabric

@@ -116,6 +116,58 @@ Finding no_rdma_finding(const Node& node, const Nic& nic, const std::string& lik
   return bad(Status::critical, nic.name, "no RDMA device", "one, " + like, meaning + ".", fix_of_no_rdma(node, nic));
 }
 
+// The pairing of GPUs and compute NICs as it should be and as it is.
+struct Placement {
+  std::shared_ptr<const Built> built;
+  std::vector<size_t> compute;                           // Built::present_compute(), up or down
+  Pairing pairing;                                       // over them
+  std::vector<std::optional<PathClass>> expected_paths;  // the expected class of each GPU
+  size_t cards = 0;                                      // number of cards with compute NICs
+  // The only function of their model without an RDMA device.
+  std::optional<size_t> without_rdma;
+
+  [[nodiscard]] std::optional<PathClass> path(size_t gpu) const { return pairing.pairs[gpu].path; }
+  // Farther from a NIC than equal GPUs, or than with the NICs that are lost. With one card for all GPUs, some are far
+  // by design.
+  [[nodiscard]] bool is_too_far(size_t gpu) const {
+    return path(gpu) > expected_paths[gpu] && (cards > 1 || path(gpu) > built->pairing.pairs[gpu].path);
+  }
+};
+
+// With as many cards as GPUs, each GPU should have the best path of its model; with fewer cards, the path of more than
+// half of the GPUs. A machine with one half of its GPUs near and one half far has this by design. No GPU should have a
+// longer path than with the NICs that are lost.
+Placement placement(const View& view) {
+  const Node& node = view.now;
+  const Topology& topology = node.topology;
+  Placement out;
+  out.built = built_of(view);
+  out.compute = out.built->present_compute();
+  out.pairing = out.built->present_pairing;
+  std::set<std::string> cards;
+  for (const size_t nic : out.compute) cards.insert(card_of(topology.nics[nic]));
+  out.cards = cards.size();
+  if (!out.compute.empty()) out.without_rdma = only_without_rdma(topology, topology.nics[out.compute.front()]);
+  if (out.without_rdma && is_given_away(node, topology.nics[*out.without_rdma].pci)) out.without_rdma.reset();
+
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) {
+    std::vector<PathClass> paths;  // of the GPUs of this model
+    for (size_t other = 0; other < topology.gpus.size(); ++other)
+      if (are_of_one_model(topology.gpus[gpu], topology.gpus[other]) && out.path(other))
+        paths.push_back(*out.path(other));
+    std::ranges::sort(paths);
+    std::optional<PathClass>& expected = out.expected_paths.emplace_back();
+    if (paths.empty()) continue;
+    expected = out.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
+    if (const auto built = out.built->pairing.pairs[gpu].path; built && *built < *expected) expected = built;
+    // Its nearest NIC is as near as those of the others; the pairing gives it another one of the same switches, because
+    // GPUs would share that NIC.
+    const auto nearest = nearest_class(topology, topology.gpus[gpu], out.compute);
+    if (out.path(gpu) == PathClass::PXB && nearest && *nearest <= *expected) expected = out.path(gpu);
+  }
+  return out;
+}
+
 // True if the NUMA node of the NIC has no GPU, while GPUs elsewhere share a NIC although there is a NIC for each.
 bool is_stray(const Topology& topology, const Placement& placed, size_t nic) {
   const auto& node = topology.nics[nic].numa;
@@ -236,37 +288,6 @@ void ask_pairing(const View& view, Findings& findings) {
 }
 
 }  // namespace
-
-Placement placement(const View& view) {
-  const Node& node = view.now;
-  const Topology& topology = node.topology;
-  Placement out;
-  out.built = built_of(view);
-  out.compute = out.built->present_compute();
-  out.pairing = out.built->present_pairing;
-  std::set<std::string> cards;
-  for (const size_t nic : out.compute) cards.insert(card_of(topology.nics[nic]));
-  out.cards = cards.size();
-  if (!out.compute.empty()) out.without_rdma = only_without_rdma(topology, topology.nics[out.compute.front()]);
-  if (out.without_rdma && is_given_away(node, topology.nics[*out.without_rdma].pci)) out.without_rdma.reset();
-
-  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) {
-    std::vector<PathClass> paths;  // of the GPUs of this model
-    for (size_t other = 0; other < topology.gpus.size(); ++other)
-      if (are_of_one_model(topology.gpus[gpu], topology.gpus[other]) && out.path(other))
-        paths.push_back(*out.path(other));
-    std::ranges::sort(paths);
-    std::optional<PathClass>& expected = out.expected_paths.emplace_back();
-    if (paths.empty()) continue;
-    expected = out.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
-    if (const auto built = out.built->pairing.pairs[gpu].path; built && *built < *expected) expected = built;
-    // Its nearest NIC is as near as those of the others; the pairing gives it another one of the same switches, because
-    // GPUs would share that NIC.
-    const auto nearest = nearest_class(topology, topology.gpus[gpu], out.compute);
-    if (out.path(gpu) == PathClass::PXB && nearest && *nearest <= *expected) expected = out.path(gpu);
-  }
-  return out;
-}
 
 std::shared_ptr<const std::set<std::string>> gpu_devices(const View& view) {
   if (view.gpu_devices != nullptr) return view.gpu_devices;
@@ -685,8 +706,6 @@ void ask_locality(const View& view, Findings& findings) {
   }
 }
 
-}  // namespace
-
 constexpr Rule kLocality{
     .id = "locality",
     .group = group::topology,
@@ -701,8 +720,6 @@ constexpr Rule kLocality{
     .fix = "Restore the missing NIC, or move the NIC to the slot next to its GPU.",
     .ask = ask_locality,
 };
-
-namespace {
 
 // The number of compute NICs. Unused ports look like ports with a switch that is off, and the purpose of a card without
 // any link is unknown: any count that fits `wanted` is accepted.
@@ -1636,9 +1653,7 @@ constexpr Rule kSymmetry{
     .ask = ask_symmetry,
 };
 
-std::span<const Rule> topology_rules() {
-  static constexpr Rule kAll[]{kPairing, kLocality, kExpect, kInventory, kSymmetry};
-  return kAll;
-}
+constexpr Rule kTable[]{kPairing, kLocality, kExpect, kInventory, kSymmetry};
+const std::span<const Rule> kTopologyRules = kTable;
 
 }  // namespace fabric

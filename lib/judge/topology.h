@@ -1,40 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairing of GPUs and compute NICs, for checks of the symmetry of the machine.
+// The parts of the machine: the inventory, and the devices that serve GPUs.
 #pragma once
-
-#include <span>
 
 #include "judge/finding.h"
 #include "node/inventory.h"
 #include "topology/built.h"
 
 namespace fabric {
-
-struct Rule;
-
-std::span<const Rule> topology_rules();
-
-struct Placement {
-  std::shared_ptr<const Built> built;
-  std::vector<size_t> compute;                           // Built::present_compute(), up or down
-  Pairing pairing;                                       // over them
-  std::vector<std::optional<PathClass>> expected_paths;  // the expected class of each GPU
-  size_t cards = 0;                                      // number of cards with compute NICs
-  // The only function of their model without an RDMA device.
-  std::optional<size_t> without_rdma;
-
-  [[nodiscard]] std::optional<PathClass> path(size_t gpu) const { return pairing.pairs[gpu].path; }
-  // Farther from a NIC than equal GPUs, or than with the NICs that are lost. With one card for all GPUs, some are far
-  // by design.
-  [[nodiscard]] bool is_too_far(size_t gpu) const {
-    return path(gpu) > expected_paths[gpu] && (cards > 1 || path(gpu) > built->pairing.pairs[gpu].path);
-  }
-};
-
-// With as many cards as GPUs, each GPU should have the best path of its model; with fewer cards, the path of more than
-// half of the GPUs. A machine with one half of its GPUs near and one half far has this by design. No GPU should have a
-// longer path than with the NICs that are lost.
-Placement placement(const View& view);
 
 // The findings about parts that the machine had when its inventory was accepted: these are intended. Empty: it was not
 // accepted.

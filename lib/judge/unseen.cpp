@@ -102,13 +102,6 @@ std::optional<Finding> ask_other_namespaces(const View& view) {
 
 }  // namespace
 
-bool lacks_any_gid(const Node& node) {
-  return !node.ports.empty() && is_container(node) && std::ranges::all_of(node.ports, [&](const Port& port) {
-    return is_endpoint(port) && is_roce(port) && belongs_elsewhere(node, port) && port.gids.empty() &&
-           !is_unread(port, PortPart::gids);
-  });
-}
-
 constexpr Rule kOtherNamespaces{
     .id = "other-namespaces",
     .group = group::device,
@@ -178,8 +171,6 @@ std::optional<Finding> ask_unseen_traffic(const View& view, const Port& port) {
                   "optional_counters in the policy count its bytes (rdma_rx_bytes, rdma_tx_bytes)");
 }
 
-}  // namespace
-
 constexpr Rule kUnseenTraffic{
     .id = kUnseenTrafficId,
     .group = group::counters,
@@ -194,8 +185,6 @@ constexpr Rule kUnseenTraffic{
 };
 
 // Counters that have reached the end of their field.
-
-namespace {
 
 // The greatest value of its field, at which a counter of ports/N/counters stops. Data and packets have 32 bits on a
 // port without extended counters.
@@ -274,9 +263,7 @@ constexpr Rule kCounterFull{
     .ask = ask_counter_full,
 };
 
-std::span<const Rule> unseen_rules() {
-  static constexpr Rule kAll[]{kOtherNamespaces, kUnseenTraffic, kCounterFull};
-  return kAll;
-}
+constexpr Rule kTable[]{kOtherNamespaces, kUnseenTraffic, kCounterFull};
+const std::span<const Rule> kUnseenRules = kTable;
 
 }  // namespace fabric

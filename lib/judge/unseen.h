@@ -4,15 +4,10 @@
 #pragma once
 
 #include <optional>
-#include <span>
 
 #include "judge/port_context.h"
 
 namespace fabric {
-
-struct Rule;
-
-std::span<const Rule> unseen_rules();
 
 // The id of the rule about ports whose RDMA traffic is counted only in part, or not at all.
 inline constexpr std::string_view kUnseenTrafficId = "unseen-traffic";
@@ -38,9 +33,5 @@ std::optional<Observable> observable_rdma(const RulePolicy& policy, const Port& 
 
 // RDMA devices that are in other network namespaces: "mlx5_5 (0000:5a:00.2)".
 std::vector<std::string> devices_elsewhere(const Node& node);
-
-// Whether a container was given RDMA ports, none of which can be used for RoCE there: their netdevs are elsewhere, and
-// they have no GID at all.
-bool lacks_any_gid(const Node& node);
 
 }  // namespace fabric

@@ -27,12 +27,9 @@ bool is_loopback(const Ip& ip) {
 
 // Link-local and multicast destinations: not forwarded to another network (RFC 3927 section 7, RFC 4291 section 2.5.6).
 bool stays_on_link(const Ip& ip) {
-  if (ip.v6) return ip.bytes[0] == 0xff || (ip.bytes[0] == 0xfe && (ip.bytes[1] & 0xc0) == 0x80);
+  if (ip.v6) return ip.bytes[0] == 0xff || is_link_local(ip);
   return (ip.bytes[0] == 169 && ip.bytes[1] == 254) || (ip.bytes[0] & 0xf0) == 0xe0;
 }
-
-// fe80::/10: the same address may be on several interfaces.
-bool is_link_local(const Ip& ip) { return ip.v6 && ip.bytes[0] == 0xfe && (ip.bytes[1] & 0xc0) == 0x80; }
 
 using Routes = std::vector<rtnl::IpRoute>;
 

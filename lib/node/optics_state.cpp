@@ -104,9 +104,5 @@ Result<std::optional<Optics>> load_optics(const Root& root) {
   });
 }
 
-Result<void> save_optics(const std::string& directory, const Optics& optics, double read) {
-  return replace_file(directory, kOpticsFile, optics_text(optics, read));
-}
-
 }  // namespace state
 }  // namespace fabric

@@ -30,6 +30,5 @@ Result<Transceiver> decode_apart(std::span<const eeprom::Page> pages);
 
 // nullopt: no file. The current time is proc/uptime below the root.
 Result<std::optional<Optics>> load_optics(const Root& root);
-Result<void> save_optics(const std::string& directory, const Optics& optics, double read);
 
 }  // namespace fabric::state

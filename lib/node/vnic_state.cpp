@@ -30,10 +30,6 @@ Result<std::optional<Vnic>> load_vnic(const Root& root) {
   });
 }
 
-Result<void> save_vnic(const std::string& directory, const Vnic& vnic, double read) {
-  return replace_file(directory, kVnicFile, vnic_text(vnic, read));
-}
-
 void add_vnic(Port& port, const Vnic& vnic) {
   const auto* counters = find_in(vnic.functions, devlink_device(port));
   HealthReporter* reporter = find_where(

@@ -38,7 +38,6 @@ Result<Vnic> parse_vnic(std::string_view text, const std::string& name, std::opt
 
 // nullopt: no file. The current time is proc/uptime below the root.
 Result<std::optional<Vnic>> load_vnic(const Root& root);
-Result<void> save_vnic(const std::string& directory, const Vnic& vnic, double read);
 
 // Fills HealthReporter::diagnosis of the port's reporter "vnic", unless this process has read it itself.
 void add_vnic(Port& port, const Vnic& vnic);

@@ -89,67 +89,32 @@ std::optional<int> named_dscp(const std::string& name) {
 
 // ---- numbers
 
-// Other spellings of the units of the settings' rows, in lower case, as multiples of the unit.
-struct UnitName {
-  std::string_view unit, name;
+// Spellings of the units of the settings' rows, in lower case, as multiples of the unit.
+struct UnitNames {
+  std::string_view unit, names;
   double factor;
 };
-constexpr UnitName kUnitNames[] = {
+constexpr UnitNames kUnitNames[] = {
     {"", "k", 1e3},
     {"", "k", 1024},
-    {"bytes", "b", 1},
-    {"bytes", "byte", 1},
-    {"bytes", "bytes", 1},
-    {"bytes", "k", 1e3},
-    {"bytes", "k", 1024},
-    {"bytes", "kb", 1e3},
-    {"bytes", "kb", 1024},
-    {"bytes", "kib", 1024},
-    {"bytes", "m", 1048576},
-    {"bytes", "mib", 1048576},
-    {"m", "m", 1},
-    {"m", "meter", 1},
-    {"m", "meters", 1},
-    {"m", "metre", 1},
-    {"m", "metres", 1},
+    {"bytes", "b|byte|bytes", 1},
+    {"bytes", "k|kb", 1e3},
+    {"bytes", "k|kb|kib", 1024},
+    {"bytes", "m|mib", 1048576},
+    {"m", "m|meter|meters|metre|metres", 1},
     {"m", "cm", 0.01},
     {"m", "km", 1e3},
-    {"us", "us", 1},
-    {"us", "usec", 1},
-    {"us", "usecs", 1},
-    {"us", "microseconds", 1},
+    {"us", "us|usec|usecs|microseconds", 1},
     {"us", "ms", 1e3},
-    {"ms", "ms", 1},
-    {"ms", "msec", 1},
-    {"ms", "milliseconds", 1},
-    {"ms", "s", 1e3},
-    {"ms", "sec", 1e3},
+    {"ms", "ms|msec|milliseconds", 1},
+    {"ms", "s|sec", 1e3},
     {"ms", "us", 1e-3},
-    {"Mb/s", "m", 1},
-    {"Mb/s", "mb/s", 1},
-    {"Mb/s", "mbps", 1},
-    {"Mb/s", "mbit", 1},
-    {"Mb/s", "mbit/s", 1},
-    {"Mb/s", "g", 1e3},
-    {"Mb/s", "gb/s", 1e3},
-    {"Mb/s", "gbps", 1e3},
-    {"Mb/s", "gbit", 1e3},
-    {"Mb/s", "gbit/s", 1e3},
-    {"kbit/s", "kbit", 1},
-    {"kbit/s", "kbit/s", 1},
-    {"kbit/s", "kbps", 1},
-    {"kbit/s", "m", 1e3},
-    {"kbit/s", "mbit", 1e3},
-    {"kbit/s", "mbit/s", 1e3},
-    {"kbit/s", "mbps", 1e3},
-    {"kbit/s", "mb/s", 1e3},
-    {"kbit/s", "g", 1e6},
-    {"kbit/s", "gbit", 1e6},
-    {"kbit/s", "gbit/s", 1e6},
-    {"kbit/s", "gbps", 1e6},
-    {"kbit/s", "gb/s", 1e6},
-    {"%", "%", 1},
-    {"%", "percent", 1},
+    {"Mb/s", "m|mb/s|mbps|mbit|mbit/s", 1},
+    {"Mb/s", "g|gb/s|gbps|gbit|gbit/s", 1e3},
+    {"kbit/s", "kbit|kbit/s|kbps", 1},
+    {"kbit/s", "m|mbit|mbit/s|mbps|mb/s", 1e3},
+    {"kbit/s", "g|gbit|gbit/s|gbps|gb/s", 1e6},
+    {"%", "%|percent", 1},
     {"/1024", "/1024", 1},
 };
 
@@ -407,10 +372,9 @@ Values readings(const DscpMap*, const Setting&, const Json& written) {
 Values readings(const Ets*, const Setting&, const Json& written) {
   if (!written.is_object()) return {};
   constexpr std::string_view kNames[] = {"prio_tc", "tsa", "bw"}, kAlgorithms[] = {"strict", "ets"};
-  constexpr OtherName kOtherNames[] = {{"tcbw", "bw"},         {"bandwidth", "bw"},  {"weight", "bw"},
-                                       {"prio2tc", "prio_tc"}, {"up2tc", "prio_tc"}, {"priotc", "prio_tc"},
-                                       {"tctsa", "tsa"}};
-  constexpr OtherName kOtherAlgorithms[] = {{"sp", "strict"}, {"wrr", "ets"}, {"dwrr", "ets"}};
+  constexpr OtherNames kOtherNames[] = {
+      {"bw", "tcbw|bandwidth|weight"}, {"prio_tc", "prio2tc|up2tc|priotc"}, {"tsa", "tctsa"}};
+  constexpr OtherNames kOtherAlgorithms[] = {{"strict", "sp"}, {"ets", "wrr|dwrr"}};
   Json out = Json::object();
   for (const auto& [name, value] : written.items()) {
     const Json key = only(known_words(name, kNames, kOtherNames));
@@ -464,13 +428,12 @@ Values readings(const Pause*, const Setting&, const Json& written) {
 
 Values readings(const Fec*, const Setting&, const Json& written) {
   constexpr std::string_view kWords[] = {"auto", "off", "rs", "baser", "llrs"};
-  constexpr OtherName kOthers[] = {
-      {"none", "off"},     {"disabled", "off"},  {"rsfec", "rs"},       {"rs528", "rs"},     {"rs544", "rs"},
-      {"rs528514", "rs"},  {"rs544514", "rs"},   {"reedsolomon", "rs"}, {"rsfec528", "rs"},  {"rsfec544", "rs"},
-      {"fc", "baser"},     {"fcfec", "baser"},   {"firecode", "baser"}, {"llrsfec", "llrs"}, {"lowlatencyrs", "llrs"},
-      {"cl91", "rs"},      {"clause91", "rs"},   {"cl108", "rs"},       {"clause108", "rs"}, {"cl134", "rs"},
-      {"clause134", "rs"}, {"kr4", "rs"},        {"kp4", "rs"},         {"kr4fec", "rs"},    {"kp4fec", "rs"},
-      {"cl74", "baser"},   {"clause74", "baser"}};
+  constexpr OtherNames kOthers[] = {{"off", "none|disabled"},
+                                    {"rs",
+                                     "rsfec|rs528|rs544|rs528514|rs544514|reedsolomon|rsfec528|rsfec544|cl91|clause91|"
+                                     "cl108|clause108|cl134|clause134|kr4|kp4|kr4fec|kp4fec"},
+                                    {"baser", "fc|fcfec|firecode|cl74|clause74"},
+                                    {"llrs", "llrsfec|lowlatencyrs"}};
   if (written == false) return {"off"};
   if (const Values one = known_words(written, kWords, kOthers); !one.empty()) return one;
   return lists(written, [&](const Json& each) { return known_words(each, kWords, kOthers); });
@@ -520,28 +483,12 @@ Values readings(const OrNone*, const Setting& setting, const Json& written) {
 
 template <HasWords Enum>
 Values readings(const Enum*, const Setting& setting, const Json& written) {
-  static constexpr OtherName kOthers[] = {{"os", "host"},
-                                          {"software", "host"},
-                                          {"fw", "firmware"},
-                                          {"l3", "dscp"},
-                                          {"ipdscp", "dscp"},
-                                          {"oscontrolled", "host"},
-                                          {"hostcontrolled", "host"},
-                                          {"sw", "host"},
-                                          {"firmwarecontrolled", "firmware"},
-                                          {"fwcontrolled", "firmware"},
-                                          {"trustdscp", "dscp"},
-                                          {"trustpcp", "pcp"},
-                                          {"vlanpcp", "pcp"},
-                                          {"l2", "pcp"},
-                                          {"8021p", "pcp"},
-                                          {"cos", "pcp"},
-                                          {"rocev2", "v2"},
-                                          {"roce2", "v2"},
-                                          {"2", "v2"},
-                                          {"rocev1", "v1"},
-                                          {"roce1", "v1"},
-                                          {"1", "v1"}};
+  static constexpr OtherNames kOthers[] = {{"host", "os|software|oscontrolled|hostcontrolled|sw"},
+                                           {"firmware", "fw|firmwarecontrolled|fwcontrolled"},
+                                           {"dscp", "l3|ipdscp|trustdscp"},
+                                           {"pcp", "trustpcp|vlanpcp|l2|8021p|cos"},
+                                           {"v2", "rocev2|roce2|2"},
+                                           {"v1", "rocev1|roce1|1"}};
   (void)setting;
   return known_words(written, kEnumWords<Enum>, kOthers);
 }
@@ -592,8 +539,8 @@ Values integers(const Json& written, std::string_view unit) {
   if (name.empty()) add_integer(quantity->number, out);
   // Bytes a second are not bits a second.
   if (quantity->unit.find("B/s") != std::string::npos || quantity->unit.ends_with("Bps")) return {};
-  for (const UnitName& row : kUnitNames)
-    if (row.unit == unit && row.name == name) add_integer(quantity->number * row.factor, out);
+  for (const UnitNames& row : kUnitNames)
+    if (row.unit == unit && has_word(row.names, name)) add_integer(quantity->number * row.factor, out);
   // "9k" may also mean an MTU of 9216, the jumbo frame of switches.
   if (unit == "bytes" && name.starts_with('k') && quantity->number == 9) out.emplace_back(9'216);
   return out;
@@ -638,15 +585,15 @@ Values name_maps(const Json& written) {
   return {out};
 }
 
-Values known_words(const Json& written, std::span<const std::string_view> known, std::span<const OtherName> others) {
+Values known_words(const Json& written, std::span<const std::string_view> known, std::span<const OtherNames> others) {
   constexpr size_t kLeast = 4;  // "no" is near "now"
   if (written.is_array() && written.size() == 1) return known_words(written[0], known, others);
   const std::string text = text_of(written), word = folded(text);
   if (word.empty() || text.find_first_of(",;|+") != std::string::npos) return {};
   for (const std::string_view each : known)
     if (folded(each) == word) return {each};
-  for (const auto& [name, meant] : others)
-    if (name == word && contains(known, meant)) return {meant};
+  for (const OtherNames& each : others)
+    if (has_word(each.names, word) && contains(known, each.word)) return {each.word};
   if (text.find(' ') != std::string::npos) return {};  // "auto rs" is not a misspelled "auto"
   Values nearest;
   size_t least = 2;
@@ -868,7 +815,7 @@ Values marks(const Json& written) {
     priority = pairs->front().second;
   } else if (written.is_object() && written.size() == 2) {
     constexpr std::string_view kNames[] = {"dscp", "priority"};
-    constexpr OtherName kOthers[] = {{"prio", "priority"}, {"pcp", "priority"}, {"tos", "dscp"}};
+    constexpr OtherNames kOthers[] = {{"priority", "prio|pcp"}, {"dscp", "tos"}};
     for (const auto& [name, value] : written.items()) {
       const Json key = only(known_words(name, kNames, kOthers));
       if (key == "dscp") dscp = value;
@@ -885,7 +832,7 @@ Values marks(const Json& written) {
 Values fabrics(const Json& written) {
   constexpr std::string_view kNames[] = {"kind", "adaptive_routing", "spraying"};
   constexpr std::string_view kKinds[] = {"lossless", "scheduled", "lossy"};
-  constexpr OtherName kOthers[] = {{"type", "kind"}, {"ar", "adaptive_routing"}, {"spray", "spraying"}};
+  constexpr OtherNames kOthers[] = {{"kind", "type"}, {"adaptive_routing", "ar"}, {"spraying", "spray"}};
   if (const Json kind = only(known_words(written, kKinds)); kind.is_string()) return {Json{{"kind", kind}}};
   if (!written.is_object() || written.empty()) return {};
   Json out = Json::object();
@@ -924,66 +871,31 @@ Values setting_values(const Setting& setting, const Json& written) {
 std::string_view key_of_others(std::string_view word) {
   // mlnx_qos(1), dcb(8), lldptool(8), ethtool(8), files of OFED (qos/, ecn/, tc/, cma_roce_tos), niccli, cmdlets of
   // Windows (NetQos, NetAdapterQos, Set-NetAdapterAdvancedProperty), the configuration database of SONiC.
-  constexpr OtherName kOthers[] = {
-      {"dscp2prio", "dscp_map"},
-      {"dscpprio", "dscp_map"},
-      {"dscptoprio", "dscp_map"},
-      {"dscptotcmap", "dscp_map"},
-      {"dscptotc", "dscp_map"},
-      {"dscp2tc", "dscp_map"},
-      {"dscptopriority", "dscp_map"},
-      {"netqospolicy", "dscp_map"},
-      {"ipdscpmap", "dscp_map"},
-      {"priotc", "ets"},
-      {"prio2tc", "ets"},
-      {"up2tc", "ets"},
-      {"tsa", "ets"},
-      {"tctsa", "ets"},
-      {"tcbw", "ets"},
-      {"tcbandwidth", "ets"},
-      {"tctxbw", "ets"},
-      {"etscfg", "ets"},
-      {"etsbw", "ets"},
-      {"tctoqueuemap", "ets"},
-      {"netqostrafficclass", "ets"},
-      {"pfcenable", "pfc"},
-      {"pfcenabled", "pfc"},
-      {"priopfc", "pfc"},
-      {"pfcprio", "pfc"},
-      {"pfcpriority", "pfc"},
-      {"netqosflowcontrol", "pfc"},
-      {"priorityflowcontrol", "pfc"},
-      {"pfcwd", "pfc_watchdog"},
-      {"pfcwatchdogaction", "pfc_watchdog"},
-      {"pfcpreventiontout", "pfc_watchdog"},
-      {"tctoprioritygroupmap", "prio2buffer"},
-      {"priobuffer", "prio2buffer"},
-      {"buffers", "buffer_size"},
-      {"cablelen", "cable_length"},
-      {"ratelimit", "maxrate"},
-      {"tcmaxrate", "maxrate"},
-      {"truststate", "trust"},
-      {"trustmode", "trust"},
-      {"flowcontrol", "pause"},
-      {"globalpause", "pause"},
-      {"cmarocetos", "roce_tos"},
-      {"defaultrocetos", "roce_tos"},
-      {"cmarocemode", "roce_mode"},
-      {"defaultrocemode", "roce_mode"},
-      {"globaltclass", "traffic_class"},
-      {"tclass", "traffic_class"},
-      {"rocenpenable", "ecn_np"},
-      {"rocerpenable", "ecn_rp"},
-      {"cnp8021pprio", "cnp_prio"},
-      {"cnp802pprio", "cnp_prio"},
-      {"jumbopacket", "mtu"},
-      {"rxring", "ring_rx"},
-      {"txring", "ring_tx"},
-      {"combined", "channels"},
-      {"fwlldpagent", "fw_lldp"},
-  };
-  const OtherName* row = find_where(kOthers, [word = folded(word)](const auto& each) { return each.first == word; });
-  return row == nullptr ? std::string_view() : row->second;
+  constexpr OtherNames kOthers[] = {
+      {"dscp_map", "dscp2prio|dscpprio|dscptoprio|dscptotcmap|dscptotc|dscp2tc|dscptopriority|netqospolicy|ipdscpmap"},
+      {"ets", "priotc|prio2tc|up2tc|tsa|tctsa|tcbw|tcbandwidth|tctxbw|etscfg|etsbw|tctoqueuemap|netqostrafficclass"},
+      {"pfc", "pfcenable|pfcenabled|priopfc|pfcprio|pfcpriority|netqosflowcontrol|priorityflowcontrol"},
+      {"pfc_watchdog", "pfcwd|pfcwatchdogaction|pfcpreventiontout"},
+      {"prio2buffer", "tctoprioritygroupmap|priobuffer"},
+      {"buffer_size", "buffers"},
+      {"cable_length", "cablelen"},
+      {"maxrate", "ratelimit|tcmaxrate"},
+      {"trust", "truststate|trustmode"},
+      {"pause", "flowcontrol|globalpause"},
+      {"roce_tos", "cmarocetos|defaultrocetos"},
+      {"roce_mode", "cmarocemode|defaultrocemode"},
+      {"traffic_class", "globaltclass|tclass"},
+      {"ecn_np", "rocenpenable"},
+      {"ecn_rp", "rocerpenable"},
+      {"cnp_prio", "cnp8021pprio|cnp802pprio"},
+      {"mtu", "jumbopacket"},
+      {"ring_rx", "rxring"},
+      {"ring_tx", "txring"},
+      {"channels", "combined"},
+      {"fw_lldp", "fwlldpagent"}};
+  const std::string name = folded(word);
+  const OtherNames* row = find_where(kOthers, [&](const OtherNames& each) { return has_word(each.names, name); });
+  return row == nullptr ? std::string_view() : row->word;
 }
 
 std::string correction(const Correctable& key, const toml::node& written) {

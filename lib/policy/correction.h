@@ -45,10 +45,13 @@ Values shares(const Json& written);  // "2%"
 Values marks(const Json& written);
 Values fabrics(const Json& written);  // { kind = "lossy" }, "lossy"
 Values limits(const Json& written);   // a number, or "never"
-// The words of `known` that `written` may stand for. `others`: their other names, in lower case without signs.
-using OtherName = std::pair<std::string_view, std::string_view>;
+// Other names of a word, in lower case without signs: "tcbw|bandwidth" of "bw".
+struct OtherNames {
+  std::string_view word, names;
+};
+// The words of `known` that `written` may stand for.
 Values known_words(const Json& written, std::span<const std::string_view> known,
-                   std::span<const OtherName> others = {});
+                   std::span<const OtherNames> others = {});
 // A list, whose elements `element` reads. One text may hold several elements: "a, b", "a b", "a{1,2}".
 // repeats: whether a list that has an element twice means it twice.
 enum class Repeats : uint8_t { dropped, kept };

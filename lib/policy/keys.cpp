@@ -113,25 +113,16 @@ Values readings(const bool*, const ValueLimits&, const Json& written) { return s
 template <HasWords Enum>
 Values readings(const Enum*, const ValueLimits&, const Json& written) {
   // known_words() takes those that the key has.
-  constexpr OtherName kOthers[] = {{"enforcing", "enforce"},
-                                   {"monitor", "audit"},
-                                   {"observe", "audit"},
-                                   {"dryrun", "audit"},
-                                   {"readonly", "audit"},
-                                   {"report", "audit"},
-                                   {"warn", "warning"},
-                                   {"crit", "critical"},
-                                   {"immediately", "now"},
-                                   {"keep", "leave"},
-                                   {"revert", "restore"},
-                                   {"rollback", "restore"},
-                                   {"ddc", "scheduled"},
-                                   {"dsf", "scheduled"},
-                                   {"scheduledethernet", "scheduled"},
-                                   {"losslessethernet", "lossless"},
-                                   {"losslessroce", "lossless"},
-                                   {"lossyethernet", "lossy"},
-                                   {"lossyroce", "lossy"}};
+  constexpr OtherNames kOthers[] = {{"enforce", "enforcing"},
+                                    {"audit", "monitor|observe|dryrun|readonly|report"},
+                                    {"warning", "warn"},
+                                    {"critical", "crit"},
+                                    {"now", "immediately"},
+                                    {"leave", "keep"},
+                                    {"restore", "revert|rollback"},
+                                    {"scheduled", "ddc|dsf|scheduledethernet"},
+                                    {"lossless", "losslessethernet|losslessroce"},
+                                    {"lossy", "lossyethernet|lossyroce"}};
   return known_words(written, kEnumWords<Enum>, kOthers);
 }
 template <class T>

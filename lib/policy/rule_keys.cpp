@@ -170,7 +170,7 @@ void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view 
     };
     const auto readings = [](const Json& written) {
       constexpr std::string_view kWords[] = {"warning", "critical"};
-      constexpr OtherName kOthers[] = {{"warn", "warning"}, {"crit", "critical"}};
+      constexpr OtherNames kOthers[] = {{"warning", "warn"}, {"critical", "crit"}};
       return known_words(written, kWords, kOthers);
     };
     Status severity = Status::warning;

@@ -133,22 +133,20 @@ constexpr LineMessage kCallRows[] = {
     {"modify-qp-link-local", host, "modify_qp failed*local GID fe80:*remote GID ::ffff:",
      "The GID of this host is link-local (fe80::), and that of its peer has an IPv4 address: from a link-local GID no "
      "packet gets there. The job uses the index of the link-local GID, or the netdev of this host has lost its "
-     "address. "
-     "Give the netdev its address, and choose the index of the RoCE v2 GID with it (NCCL_IB_GID_INDEX; or none, and "
-     "NCCL chooses).",
+     "address. Give the netdev its address, and choose the index of the RoCE v2 GID with it (NCCL_IB_GID_INDEX; or "
+     "none, and NCCL chooses).",
      "show_gids; ip -br addr; fabric-agentctl check --only gid,gid-index,address", kVerbs},
     {"modify-qp-peer-link-local", peer, "modify_qp failed*local GID ::ffff:*remote GID fe80:",
      "The GID of the peer is link-local (fe80::), and that of this host has an IPv4 address: no packet gets from one "
-     "to "
-     "the other. At the peer, the job uses the index of the link-local GID, or its netdev has lost its address.",
+     "to the other. At the peer, the job uses the index of the link-local GID, or its netdev has lost its address.",
      "on the peer: show_gids; ip -br addr; fabric-agentctl check --only gid,gid-index,address", kVerbs},
     of(Call::modify_qp, "ETIMEDOUT|EHOSTUNREACH", "modify-qp-timeout", network,
        "The address of the peer could not be resolved to a MAC address: no ARP or neighbor discovery answer on this "
        "rail, or no route from this GID to the peer's. No RDMA packet has been sent yet. With GIDs of two subnets the "
        "rails need routes, or the job must connect equal rails only (NCCL_CROSS_NIC=0); an external net plugin "
-       "(NET/Plugin in the log) "
-       "may pair the planes of a NIC wrongly: NCCL_NET_PLUGIN=none as a test. A link-local GID (fe80::) "
-       "reaches its own segment only: choose the GID index of the IPv4 address (NCCL_IB_GID_INDEX, MC_GID_INDEX).",
+       "(NET/Plugin in the log) may pair the planes of a NIC wrongly: NCCL_NET_PLUGIN=none as a test. A link-local GID "
+       "(fe80::) reaches its own segment only: choose the GID index of the IPv4 address (NCCL_IB_GID_INDEX, "
+       "MC_GID_INDEX).",
        "ip route get {peer}; ip neigh show dev {netdev}", kVerbs),
     of(Call::modify_qp, "ENETUNREACH", "modify-qp-unreachable", network,
        "This host has no route from the local GID to the GID of the peer: add the route, or connect equal rails only "
@@ -267,12 +265,13 @@ constexpr LineMessage kCallRows[] = {
     of(Call::connect, "ETIMEDOUT|EHOSTUNREACH|ENETUNREACH", "rdmacm-unreachable", network,
        "The peer did not answer the connection request: no path for its answer, a firewall, or its node is down.",
        "ping -c 3 {peer}", kCm),
-    {"rdmacm-connect-failed", unknown, "",
-     "An RDMA connection could not be established; the line has no event, and its errno, if it has one, does not "
-     "decide. The event of librdmacm in another line decides: REJECTED is of the peer's program (its log), UNREACHABLE "
-     "of a peer or path that does not answer, ADDR_ERROR of the route or the local address. Look at the target (does "
-     "it listen at this address and port), the local address and the route.",
-     "ip -br addr; ip route get {peer}; ping -c 3 {peer}", kCm, 0, Role::consequence, Call::connect},
+    consequence(
+        of(Call::connect, "", "rdmacm-connect-failed", unknown,
+           "An RDMA connection could not be established; the line has no event, and its errno, if it has one, does not "
+           "decide. The event of librdmacm in another line decides: REJECTED is of the peer's program (its log), "
+           "UNREACHABLE of a peer or path that does not answer, ADDR_ERROR of the route or the local address. Look at "
+           "the target (does it listen at this address and port), the local address and the route.",
+           "ip -br addr; ip route get {peer}; ping -c 3 {peer}", kCm)),
 
     // Work requests.
     of(Call::post, "ENOMEM|EAGAIN|ENOBUFS", "post-full", software,

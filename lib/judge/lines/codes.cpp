@@ -16,10 +16,6 @@
 namespace fabric::lines {
 namespace {
 
-bool is_hex(char letter) {
-  return is_digit(letter) || (letter >= 'a' && letter <= 'f') || (letter >= 'A' && letter <= 'F');
-}
-
 std::string hex(unsigned long value) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;
@@ -379,9 +375,9 @@ const std::vector<std::pair<unsigned, std::string>>& errno_texts() {
   return all;
 }
 
+constexpr std::string_view kStatus = "non-zero status: ";  // of NVSHMEM
 // The status after "non-zero status: " if the text after it names a call of CUDA: "401 cuMemMap failed to map".
 std::optional<unsigned> cuda_status(std::string_view line) {
-  constexpr std::string_view kStatus = "non-zero status: ";
   const size_t at = line.find(kStatus);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view rest = line.substr(at + kStatus.size());
@@ -395,7 +391,6 @@ std::optional<unsigned> cuda_status(std::string_view line) {
 
 // The status after "non-zero status: " if it is NVSHMEM's own: only for a call of libibverbs or libmlx5 it is an errno.
 std::optional<unsigned> nvshmem_status(std::string_view line) {
-  constexpr std::string_view kStatus = "non-zero status: ";
   const size_t at = line.find(kStatus);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view rest = line.substr(at);
@@ -1191,54 +1186,33 @@ constexpr Name kRejects[] = {
 // Bits of the AER status registers by the kernel's names (before Linux 5.0 they were whole words).
 struct AerBit {
   unsigned bit;
-  std::string_view name;
+  std::string_view names;
   Aer kind;
   std::string_view meaning;
 };
-constexpr std::string_view kReplayTimeout =
-    "replay timer timeout: the other end of the link did not acknowledge a packet in time";
-constexpr std::string_view kReplayRollover = "replay number rollover: a packet was resent four times";
-constexpr std::string_view kSurpriseDown = "surprise down: the link went down while it was in use";
-constexpr std::string_view kCompletionTimeout = "completion timeout: a read of the device got no answer";
-constexpr std::string_view kInternal = "uncorrectable internal error of the device";
-constexpr std::string_view kAdvisory = "advisory: an error that is not fatal, and that the receiver handled";
-constexpr AerBit kAerBits[] = {{0, "RxErr", Aer::corrected, "receiver error"},
-                               {0, "Receiver Error", Aer::corrected, "receiver error"},
-                               {4, "DLP", Aer::uncorrected, "data link protocol error"},
-                               {4, "Data Link Protocol", Aer::uncorrected, "data link protocol error"},
-                               {5, "SDES", Aer::surprise_down, kSurpriseDown},
-                               {5, "Surprise Down", Aer::surprise_down, kSurpriseDown},
-                               {6, "BadTLP", Aer::corrected, "bad transaction packet"},
-                               {6, "Bad TLP", Aer::corrected, "bad transaction packet"},
-                               {7, "BadDLLP", Aer::corrected, "bad link packet"},
-                               {7, "Bad DLLP", Aer::corrected, "bad link packet"},
-                               {8, "Rollover", Aer::corrected, kReplayRollover},
-                               {8, "RELAY_NUM", Aer::corrected, kReplayRollover},
-                               {12, "Timeout", Aer::corrected, kReplayTimeout},
-                               {12, "Replay Timer", Aer::corrected, kReplayTimeout},
-                               {12, "TLP", Aer::uncorrected, "poisoned packet received"},
-                               {12, "Poisoned TLP", Aer::uncorrected, "poisoned packet received"},
-                               {13, "NonFatalErr", Aer::corrected, kAdvisory},
-                               {13, "Advisory Non-Fatal", Aer::corrected, kAdvisory},
-                               {13, "FCP", Aer::uncorrected, "flow control protocol error"},
-                               {13, "Flow Control Protocol", Aer::uncorrected, "flow control protocol error"},
-                               {14, "CmpltTO", Aer::uncorrected, kCompletionTimeout},
-                               {14, "Completion Timeout", Aer::uncorrected, kCompletionTimeout},
-                               {15, "CmpltAbrt", Aer::uncorrected, "completer abort"},
-                               {15, "Completer Abort", Aer::uncorrected, "completer abort"},
-                               {16, "UnxCmplt", Aer::uncorrected, "unexpected completion"},
-                               {16, "Unexpected Completion", Aer::uncorrected, "unexpected completion"},
-                               {17, "RxOF", Aer::uncorrected, "receiver overflow"},
-                               {17, "Receiver Overflow", Aer::uncorrected, "receiver overflow"},
-                               {18, "MalfTLP", Aer::uncorrected, "malformed packet"},
-                               {18, "Malformed TLP", Aer::uncorrected, "malformed packet"},
-                               {19, "ECRC", Aer::uncorrected, "end-to-end checksum error"},
-                               {20, "UnsupReq", Aer::uncorrected, "unsupported request"},
-                               {20, "Unsupported Request", Aer::uncorrected, "unsupported request"},
-                               {21, "ACSViol", Aer::uncorrected, "ACS violation"},
-                               {21, "ACS Violation", Aer::uncorrected, "ACS violation"},
-                               {22, "UncorrIntErr", Aer::uncorrected, kInternal},
-                               {22, "Uncorrectable Internal", Aer::uncorrected, kInternal}};
+constexpr AerBit kAerBits[] = {
+    {0, "RxErr|Receiver Error", Aer::corrected, "receiver error"},
+    {4, "DLP|Data Link Protocol", Aer::uncorrected, "data link protocol error"},
+    {5, "SDES|Surprise Down", Aer::surprise_down, "surprise down: the link went down while it was in use"},
+    {6, "BadTLP|Bad TLP", Aer::corrected, "bad transaction packet"},
+    {7, "BadDLLP|Bad DLLP", Aer::corrected, "bad link packet"},
+    {8, "Rollover|RELAY_NUM", Aer::corrected, "replay number rollover: a packet was resent four times"},
+    {12, "Timeout|Replay Timer", Aer::corrected,
+     "replay timer timeout: the other end of the link did not acknowledge a packet in time"},
+    {12, "TLP|Poisoned TLP", Aer::uncorrected, "poisoned packet received"},
+    {13, "NonFatalErr|Advisory Non-Fatal", Aer::corrected,
+     "advisory: an error that is not fatal, and that the receiver handled"},
+    {13, "FCP|Flow Control Protocol", Aer::uncorrected, "flow control protocol error"},
+    {14, "CmpltTO|Completion Timeout", Aer::uncorrected, "completion timeout: a read of the device got no answer"},
+    {15, "CmpltAbrt|Completer Abort", Aer::uncorrected, "completer abort"},
+    {16, "UnxCmplt|Unexpected Completion", Aer::uncorrected, "unexpected completion"},
+    {17, "RxOF|Receiver Overflow", Aer::uncorrected, "receiver overflow"},
+    {18, "MalfTLP|Malformed TLP", Aer::uncorrected, "malformed packet"},
+    {19, "ECRC", Aer::uncorrected, "end-to-end checksum error"},
+    {20, "UnsupReq|Unsupported Request", Aer::uncorrected, "unsupported request"},
+    {21, "ACSViol|ACS Violation", Aer::uncorrected, "ACS violation"},
+    {22, "UncorrIntErr|Uncorrectable Internal", Aer::uncorrected, "uncorrectable internal error of the device"},
+};
 constexpr Name kXids[] = {{13, "exception of the graphics engine"},
                           {31, "MMU fault: the program accessed an address that is not mapped"},
                           {32, "invalid or damaged push buffer"},
@@ -1345,7 +1319,9 @@ void read_aer(Codes& codes, std::string_view line) {
     const size_t name = after.find("] ");
     if (!number || name == std::string_view::npos) continue;
     const AerBit* known = find_where(kAerBits, [&](const AerBit& each) {
-      return each.bit == *number && after.substr(name + 2).starts_with(each.name);
+      return each.bit == *number && std::ranges::any_of(split(each.names, '|'), [&](std::string_view one) {
+               return after.substr(name + 2).starts_with(one);
+             });
     });
     if (known == nullptr) continue;
     if (codes.aer == Aer::none) codes.aer = known->kind;
@@ -1457,7 +1433,6 @@ void read_events(Codes& codes, std::string_view line) {
   if (const size_t at = line.find("Xid ("); at != std::string_view::npos)
     if (const size_t close = line.find("): ", at); close != std::string_view::npos)
       if (const auto number = leading_number(line.substr(close + 3)); number && *number < 1000) {
-        codes.xid = *number;
         std::string text = numbered("Xid", *number, name_of(kXids, *number));
         // The driver says of each error of NVLink 5 (144 to 150) whether it is fatal.
         if (line.find(" Nonfatal ", close) != std::string_view::npos) codes.is_fatal = false;

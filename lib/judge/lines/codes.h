@@ -53,7 +53,6 @@ enum class Aer : uint8_t { none, corrected, uncorrected, surprise_down };
 //   SAI saistatus.h; GASNet ibv-conduit; Intel irdma user.h; errnos, signals and their names by libc.
 struct Codes {
   unsigned status = 0;           // enum ibv_wc_status of a failed work completion; 0: none
-  unsigned xid = 0;              // of NVIDIA's GPU driver; 0: none
   std::optional<bool> is_fatal;  // what this driver says of an error of NVLink; nullopt: nothing
   std::string_view error;        // the first errno: "ETIMEDOUT"; empty: none
   Call call = Call::none;        // the call that failed

@@ -55,8 +55,8 @@ constexpr LineMessage kCompletionRows[] = {
      "The peer could not complete the operation. Its queue pair is in the error state; look at the peer's first error.",
      "ping -c 3 {peer}", kWc, 11},
     {"wc-retry-exceeded", network,
-     "transport retry counter exceeded|Transport retry count exceeded|RETRY EXCEEDED ERROR status|"
-     "InfiniBand retry count between two MPI processes",
+     "transport retry counter exceeded|Transport retry count exceeded|RETRY EXCEEDED ERROR status|InfiniBand retry "
+     "count between two MPI processes",
      "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR): the peer did not acknowledge packets, although they were "
      "resent. The path loses packets (link down, congestion, routing), the peer's process or node is gone, or its GID "
      "or rail is unreachable: NCCL_IB_HCA names ports that are not connected to each other. If small messages pass, "
@@ -64,8 +64,8 @@ constexpr LineMessage kCompletionRows[] = {
      "ping -M do -s (MTU of the netdev - 28), or ib_write_bw -m with the path MTU of the job.",
      "fabric-agentctl diagnose {port}", kWc, 12},
     {"wc-rnr-exceeded", peer,
-     "RNR retry counter exceeded|Receive-no-ready retry count exceeded|RECEIVER NOT READY RETRY EXCEEDED|"
-     "\"receiver not ready\" retry count between two MPI processes",
+     "RNR retry counter exceeded|Receive-no-ready retry count exceeded|RECEIVER NOT READY RETRY EXCEEDED|\"receiver "
+     "not ready\" retry count between two MPI processes",
      "RNR retry exceeded: the peer's application had posted no receive for too long. Its process hangs, is overloaded "
      "or stopped.",
      "fabric-agentctl counters", kWc, 13},
@@ -103,20 +103,11 @@ constexpr LineMessage kCompletionRows[] = {
      "journalctl -k -g {pci}", kAsync},
     {"async-qp-request", software, "invalid request local work queue error",
      "The NIC received an invalid request from the peer on this queue pair.", "journalctl -k -g {pci}", kAsync},
-    {"async-qp-access",
-     software,
-     "local access violation work queue error",
-     "A request of the peer failed at this host: wrong key, beyond the bounds, longer than the receive, or the NIC "
-     "cannot reach the memory of the GPU (ACS, IOMMU, relaxed ordering, nvidia-peermem). The completion that failed "
-     "with it has the status.",
-     "fabric-agentctl check --only iommu,acs,gpudirect",
-     kAsync,
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "wc"},
+    consequence_of("wc", {"async-qp-access", software, "local access violation work queue error",
+                          "A request of the peer failed at this host: wrong key, beyond the bounds, longer than the "
+                          "receive, or the NIC cannot reach the memory of the GPU (ACS, IOMMU, relaxed ordering, "
+                          "nvidia-peermem). The completion that failed with it has the status.",
+                          "fabric-agentctl check --only iommu,acs,gpudirect", kAsync}),
     {"async-cq", software, "sync*event*CQ error|CQ overrun|IBV_EVENT_CQ_ERR|CQ*got completion queue overflow",
      "A completion queue overflowed: the library did not poll it in time or made it too small, or the NIC could not "
      "write to it (an IOMMU fault).",

@@ -30,6 +30,8 @@ constexpr LineMessage complaining(std::string_view id, FaultLocation cause, std:
   return component(Severity::complaint, id, cause, printer, patterns, meaning, next, source, kind);
 }
 
+inline constexpr std::string_view kUcx =
+    "UCX  ERROR|UCX  WARN|UCX  FATAL|UCX ERROR|UCX WARN|UCX FATAL|.c:*  Fatal: |.c:*UCX Fatal: ";
 inline constexpr std::string_view kOfi = "libfabric:*<warn>|libfabric:*<critical>|libfabric:*<error>";
 
 }  // namespace fabric::lines

@@ -38,13 +38,11 @@ constexpr std::string_view kUccl =
 constexpr std::string_view kMscclpp = "MSCCLPP WARN|MSCCLPP ERROR|mscclpp failure: |mscclpp::|_mscclpp.|MSCCLPP_";
 constexpr std::string_view kDoca = "DOCA doca_error.h, doca_log.h";
 constexpr std::string_view kRanks = "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head";
-constexpr std::string_view kUcx =
-    "UCX  ERROR|UCX  WARN|UCX  FATAL|UCX ERROR|UCX WARN|UCX FATAL|.c:*  Fatal: |.c:*UCX Fatal: ";
 constexpr std::string_view kUcxDevices = "ucx_info -d | grep -E 'Transport|Device'";
 constexpr std::string_view kKernelLog = "journalctl -k -p warning -g {pci}; devlink dev info pci/{pci}";
 // Every error and warning of mlx5_core and mlx5_ib has the function, the line and the process.
 constexpr std::string_view kMlx5 = "mlx5_core*:(pid ";
-constexpr std::string_view kMlx5Ib = "infiniband *:(pid |mlx5_ib*:(pid |mlx5_*:(pid ";
+constexpr std::string_view kMlx5Ib = "infiniband *:(pid |mlx5_*:(pid ";
 constexpr std::string_view kMlx5Log = "journalctl -k -g {pci}; devlink health show pci/{pci}";
 constexpr std::string_view kBnxt = "^bnxt_en ";
 constexpr std::string_view kIce = "^ice *:*:*.*: |^ice: ";
@@ -59,10 +57,9 @@ constexpr std::string_view kAmdLog = "journalctl -k -g amdgpu; amd-smi static; a
 // or a virtual function, and not events of the link or the network.
 constexpr std::string_view kOwnStep =
     "irmware|FW |fw |mailbox|adminq|dmin queue|dmin "
-    "Queue|cmdq|CMDQ|command|probe|^init|_init|^reinit|alloc|^memory|DMA|"
-    "^dma|IRQ|^irq|MSI|^vector|nterrupt|PCI|^reset|^Reset|^resetting|register|imeout|imed out|time "
-    "out|ardware|NVM|apabilit|^start|"
-    "^resume|^suspend|rebuild|reload|queues: -|^clock|EEPROM|eporter|auxiliary|restarting traffic";
+    "Queue|cmdq|CMDQ|command|probe|^init|_init|^reinit|alloc|^memory|DMA|^dma|IRQ|^irq|MSI|^vector|nterrupt|PCI|^reset|"
+    "^Reset|register|imeout|imed out|time out|ardware|NVM|apabilit|^start|^resume|^suspend|rebuild|reload|queues: "
+    "-|^clock|EEPROM|eporter|auxiliary|restarting traffic";
 // Words with which a library rejects a call or a value of its program.
 constexpr std::string_view kRefusals =
     "NULL|^null|nullptr|rovided|not initiali|nitialized via|must be|must have|should be|Invalid |invalid "
@@ -89,15 +86,15 @@ constexpr LineMessage kRows[] = {
         "^rdma-*.service|^lldpad.service",
         "",
         {"A service of the RDMA stack did not start or ended (openibd, rdma-load-modules, rdma-ndd, which sets the "
-         "node description, opensm, lldpad, ...). Usual "
-         "causes: a module that does not fit the kernel, a device that is missing, or a file of its configuration. ",
+         "node description, opensm, lldpad, ...). Usual causes: a module that does not fit the kernel, a device that "
+         "is missing, or a file of its configuration. ",
          {Work::service, "Its log has the reason: systemctl status UNIT, journalctl -u UNIT."}},
         "systemctl --failed; journalctl -p warning -b", "systemd"),
     complaining(
         "service-gpu-other", host,
         "systemd[*nvidia|^nvidia-*.service: |^dcgm-*.service: "
-        "|systemd[*dcgm|systemd[*nvlsm|systemd[*^imex|systemd[*amdgpu|systemd[*rocm|systemd[*"
-        "fabricmanager|systemd[*gdrcopy|systemd[*gdrdrv|systemd[*habana|systemd[*neuron",
+        "|systemd[*dcgm|systemd[*nvlsm|systemd[*^imex|systemd[*amdgpu|systemd[*rocm|systemd[*fabricmanager|systemd[*"
+        "gdrcopy|systemd[*gdrdrv|systemd[*habana|systemd[*neuron",
         "",
         {"A service of the GPUs did not start or ended (fabric manager, IMEX, persistence daemon, DCGM). Usual causes: "
          "a driver that is not loaded or of another release, or a GPU or NVSwitch that failed. ",
@@ -125,8 +122,7 @@ constexpr LineMessage kRows[] = {
     // ---- The libfabric plugin of NCCL.
     marked("ofi-nccl-topology-other", unknown, "NET/OFI",
            "topology|hwloc|real path|pciPath|device property|link speed|link width|PCI speed|PCI NIC|PCI tag|CPU "
-           "tag|bridge tag|NIC info|"
-           "product name",
+           "tag|bridge tag|NIC info|product name",
            "NCCL's libfabric plugin (aws-ofi-nccl) reads the NICs, GPUs and PCIe bridges of the host and writes the "
            "topology file of NCCL. Usual causes: a container that shows only a part of /sys, a device that is missing "
            "or not of this instance type, or a file that cannot be written.",
@@ -193,36 +189,31 @@ constexpr LineMessage kRows[] = {
            "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head; fabric-agentctl diagnose {port}",
            "NCCL src/transport/net_ib/p2p_resiliency.cc", Printer::library),
     // No Printer::library: the switches of the network take part in a step.
-    marked(
-        "nccl-collnet-other", unknown, kNccl, "coll_net.cc|sharp_plugin|SHARP",
-        "NCCL's CollNet: collectives that the network calculates (SHARP), or a plugin for it. Usual causes: no SHARP "
-        "(aggregation manager sharp_am, switches with it) in the fabric, no free resources for a SHARP job, or a "
-        "plugin that does not fit. NCCL_COLLNET_ENABLE=0 goes "
-        "on without it.",
-        "env | grep -E 'COLLNET|SHARP'; sharp_hello", "NCCL src/transport/coll_net.cc"),
-    marked(
-        "nccl-ib-other", unknown, kNccl,
-        "net_ib|ibvwrap|ibvsymbols|ibvcore|mlx5dvwrap|mlx5dvsymbols|ib_plugin.c|ibv_plugin|NET/IB|NET/RoCE|^ibv_",
-        "NCCL's RDMA transport: it opens the ports, registers memory, connects queue pairs and polls for "
-        "completions. Usual causes: a port that is down, a GID index or traffic class that does not fit, the memlock "
-        "limit, missing devices in the container, or a peer that ended. The errno or status decides.",
-        "fabric-agentctl check; fabric-agentctl topo; env | grep NCCL_IB",
-        "NCCL src/transport/net_ib, src/misc/ibvwrap.cc", Printer::library),
-    marked(
-        "nccl-nvls-other", host, kNccl, "^nvls.cc",
-        "NCCL's NVLink SHARP (NVLS): multicast between the GPUs of a node, or of an NVLink domain, through NVSwitch. "
-        "Usual causes: the fabric manager or IMEX is not ready or was restarted without a reset of the GPUs, a "
-        "driver or virtual machine without multicast, or GPU memory is used up. NCCL_NVLS_ENABLE=0 goes on without "
-        "it, as a test. The RDMA network is not at fault.",
-        "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", "NCCL src/transport/nvls.cc",
-        Printer::library),
-    marked(
-        "nccl-mnnvl-other", host, kNccl, "^mnnvl.cc",
-        "NCCL's NVLink between nodes (MNNVL): GPUs of several nodes in one NVLink domain share memory. Usual causes: "
-        "nvidia-imex does not run on every node or has another list of nodes, the fabric state of a GPU is not "
-        "'Completed', or no channel (/dev/nvidia-caps-imex-channels) is in the container. NCCL_MNNVL_ENABLE=0 goes "
-        "on without it, as a test.",
-        "systemctl status nvidia-imex; nvidia-smi -q | grep -A 3 Fabric", "NCCL src/mnnvl.cc", Printer::library),
+    marked("nccl-collnet-other", unknown, kNccl, "coll_net.cc|sharp_plugin|SHARP",
+           "NCCL's CollNet: collectives that the network calculates (SHARP), or a plugin for it. Usual causes: no "
+           "SHARP (aggregation manager sharp_am, switches with it) in the fabric, no free resources for a SHARP job, "
+           "or a plugin that does not fit. NCCL_COLLNET_ENABLE=0 goes on without it.",
+           "env | grep -E 'COLLNET|SHARP'; sharp_hello", "NCCL src/transport/coll_net.cc"),
+    marked("nccl-ib-other", unknown, kNccl,
+           "net_ib|ibvwrap|ibvsymbols|ibvcore|mlx5dvwrap|mlx5dvsymbols|ib_plugin.c|ibv_plugin|NET/IB|NET/RoCE|^ibv_",
+           "NCCL's RDMA transport: it opens the ports, registers memory, connects queue pairs and polls for "
+           "completions. Usual causes: a port that is down, a GID index or traffic class that does not fit, the "
+           "memlock limit, missing devices in the container, or a peer that ended. The errno or status decides.",
+           "fabric-agentctl check; fabric-agentctl topo; env | grep NCCL_IB",
+           "NCCL src/transport/net_ib, src/misc/ibvwrap.cc", Printer::library),
+    marked("nccl-nvls-other", host, kNccl, "^nvls.cc",
+           "NCCL's NVLink SHARP (NVLS): multicast between the GPUs of a node, or of an NVLink domain, through "
+           "NVSwitch. Usual causes: the fabric manager or IMEX is not ready or was restarted without a reset of the "
+           "GPUs, a driver or virtual machine without multicast, or GPU memory is used up. NCCL_NVLS_ENABLE=0 goes on "
+           "without it, as a test. The RDMA network is not at fault.",
+           "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", "NCCL src/transport/nvls.cc",
+           Printer::library),
+    marked("nccl-mnnvl-other", host, kNccl, "^mnnvl.cc",
+           "NCCL's NVLink between nodes (MNNVL): GPUs of several nodes in one NVLink domain share memory. Usual "
+           "causes: nvidia-imex does not run on every node or has another list of nodes, the fabric state of a GPU is "
+           "not 'Completed', or no channel (/dev/nvidia-caps-imex-channels) is in the container. NCCL_MNNVL_ENABLE=0 "
+           "goes on without it, as a test.",
+           "systemctl status nvidia-imex; nvidia-smi -q | grep -A 3 Fabric", "NCCL src/mnnvl.cc", Printer::library),
     marked(
         "nccl-shm-other", host, kNccl,
         "^shm.cc|shmutils.cc|ipcsocket.cc|ShmObject.h*shm_open|CliqueManager.cc*memory|os/linux.cc*hared memory|"
@@ -232,7 +223,7 @@ constexpr LineMessage kRows[] = {
         "the containers of the ranks do not share it, or a peer rank ended. The RDMA network is not at fault.",
         "df -h /dev/shm; ls -l /dev/shm; ulimit -n", "NCCL src/transport/shm.cc, src/misc/shmutils.cc, src/os/linux.cc",
         Printer::library),
-    marked("nccl-p2p-other", host, kNccl, "transport/p2p.cc|^p2p.cc",
+    marked("nccl-p2p-other", host, kNccl, "^p2p.cc",
            "NCCL's transport between the GPUs of a host (NVLink, XGMI or PCIe peer-to-peer). Usual causes: ACS or the "
            "IOMMU between the GPUs, ranks in containers that do not see each other's GPU or share no IPC namespace, or "
            "an error of a GPU. NCCL_P2P_DISABLE=1 as a test. The RDMA network is not at fault.",
@@ -319,8 +310,7 @@ constexpr LineMessage kRows[] = {
            "NCCL_GRAPH_FILE, or a GPU or NIC that is missing.",
            "nvidia-smi topo -m; env | grep -E 'NCCL_(TOPO|GRAPH|ALGO|PROTO|CROSS)'; fabric-agentctl topo",
            "NCCL src/graph", Printer::library),
-    marked("nccl-ucx-plugin-other", unknown, kNccl,
-           "ucx_plugin.c|ucx_rma_plugin.c|ucx_uct|ucx_rma|NET/UCX|NET UCX|p2p_plugin.c",
+    marked("nccl-ucx-plugin-other", unknown, kNccl, "ucx_plugin.c|ucx_uct|ucx_rma|NET/UCX|NET UCX|p2p_plugin.c",
            "The UCX mode of NVIDIA's network plugin for NCCL (NCCL_PLUGIN_P2P=ucx, ucx_rma, ucx_uct) failed. Usual "
            "causes: an error of UCX, which UCX prints in a line of its own, a peer that ended, or UCX_TLS that "
            "excludes the required transports. Test with NCCL_PLUGIN_P2P=ib.",
@@ -339,7 +329,7 @@ constexpr LineMessage kRows[] = {
            Printer::library),
     marked(
         "nccl-plugin-other", software, kNccl,
-        "plugin/|^net.cc|PLUGIN|lugin|profiler|tuner|TUNER/|PROFILER/|ext-net|libnccl-net",
+        "^net.cc|PLUGIN|lugin|profiler|tuner|TUNER/|PROFILER/|ext-net|libnccl-net",
         "NCCL's plugins for the network, the tuner, the profiler or the environment. Usual causes: a library that "
         "NCCL_NET_PLUGIN, NCCL_TUNER_PLUGIN or NCCL_PROFILER_PLUGIN names and that is missing or of another version, "
         "or an error inside of the plugin. Without it NCCL uses its own transports: check that the job uses RDMA "
@@ -452,8 +442,7 @@ constexpr LineMessage kRows[] = {
         "an earlier error of the GPU, no active context in the calling thread, or a driver that is older than the "
         "library in the image. The network is not at fault.",
         "nvidia-smi; journalctl -k -g 'NVRM|amdgpu'", "UCX src/uct/cuda, src/uct/rocm", Printer::library),
-    marked("ucx-shm-other", host, kUcx,
-           "mm_posix|mm_sysv|mm_xpmem|mm_iface|mm_ep|mm_md|^mm_|cma_|knem_|xpmem|scopy_|^sm_",
+    marked("ucx-shm-other", host, kUcx, "mm_posix|mm_sysv|mm_iface|mm_ep|mm_md|^mm_|cma_|knem_|xpmem|scopy_|^sm_",
            "UCX's shared memory between the processes of a host (POSIX, System V, CMA, XPMEM, KNEM). Usual causes: "
            "/dev/shm is full or too small, containers that share no IPC or PID namespace, ptrace that is forbidden "
            "(CMA), or a peer process that ended. The network is not at fault.",
@@ -465,7 +454,7 @@ constexpr LineMessage kRows[] = {
            "library that hooks the same calls, a static program, or memory that was freed while in use. "
            "UCX_MEM_EVENTS=n or UCX_MEMTYPE_CACHE=n as a test.",
            "env | grep UCX_; ucx_info -v", "UCX src/ucs/memory, src/ucm", Printer::library),
-    marked("ucx-configuration-other", software, kUcx, "parser.c|config|ucs_config|UCX_*=|nvironment|nvalid value",
+    marked("ucx-configuration-other", software, kUcx, "parser.c|config|UCX_*=|nvironment|nvalid value",
            "UCX's configuration: a variable (UCX_...) has a value or a name that this release does not know. Correct "
            "the variable that the line names.",
            "env | grep UCX_; ucx_info -cf", "UCX src/ucs/config", Printer::library),
@@ -481,7 +470,7 @@ constexpr LineMessage kRows[] = {
            "transport can register, or a wrong argument of the program.",
            kUcxDevices, "UCX src/ucp/core", Printer::library),
     marked("ucx-protocol-other", unknown, kUcx,
-           "rndv|proto|ucp_am|ucp_request|^tag_|eager|amo_|rma_|flush|stream_|uct_iface|^offload|ucp_",
+           "rndv|proto|^tag_|eager|amo_|rma_|flush|stream_|uct_iface|^offload|ucp_",
            "UCX's protocols for messages, remote memory access and atomics. Usual causes: the peer failed or closed "
            "the connection (the first error line has the reason), memory that no transport reaches, or an error of the "
            "program.",
@@ -526,12 +515,11 @@ constexpr LineMessage kRows[] = {
            "libfabric's provider PSM3 (Ethernet RDMA) or PSM2 (Omni-Path). Usual causes: a NIC or port that is not "
            "active, the memlock limit, a wrong PSM3 variable, or a peer that ended.",
            "rdma link show; env | grep -E 'PSM|FI_'", "libfabric prov/psm3, prov/psm2", Printer::library),
-    marked(
-        "ofi-verbs-other", unknown, kOfi, ":verbs:",
-        "libfabric's provider for RDMA NICs (verbs), through librdmacm. Usual causes: an address that is not that of "
-        "an RDMA port, no route to the peer, the memlock limit, a peer that ended, or no device in the container. "
-        "The errno decides.",
-        "fi_info -p verbs; rdma link show; ulimit -l", "libfabric prov/verbs", Printer::library),
+    marked("ofi-verbs-other", unknown, kOfi, ":verbs:",
+           "libfabric's provider for RDMA NICs (verbs), through librdmacm. Usual causes: an address that is not that "
+           "of an RDMA port, no route to the peer, the memlock limit, a peer that ended, or no device in the "
+           "container. The errno decides.",
+           "fi_info -p verbs; rdma link show; ulimit -l", "libfabric prov/verbs", Printer::library),
     marked("ofi-rxm-other", unknown, kOfi, ":ofi_rxm:|:ofi_rxd:|:rxm:|:rxd:|:mrail:|:ofi_mrail:|:lnx:|:ofi_hook",
            "A layer of libfabric above a provider: RXM and RXD (reliable datagrams), MRAIL (several rails), LNX or a "
            "hook. Usual causes: an error of the provider below, in the line before this one, or a peer that ended.",
@@ -568,37 +556,34 @@ constexpr LineMessage kRows[] = {
         "ompi_info | grep ucx; ulimit -l", "Open MPI opal/mca/btl/openib", Printer::library),
     complaining(
         "ompi-ucx-other", unknown,
-        "pml_ucx|osc_ucx|^osc/ucx|^pml/ucx|common_ucx|spml_ucx|scoll_|mca_pml_ucx|hcoll|^HCOLL|^UCC |^ucc_|coll_ucc",
-        "",
+        "pml_ucx|osc_ucx|^osc/ucx|^pml/ucx|common_ucx|scoll_|hcoll|^HCOLL|^UCC |^ucc_|coll_ucc", "",
         "Open MPI's use of UCX, or of the collectives above it (HCOLL, UCC). Usual causes: an error of UCX, in its own "
         "line, no RDMA device for it, a peer that ended, or a UCX or UCC that was built without threads "
         "(MPI_THREAD_MULTIPLE). UCC and HCOLL can be disabled (--mca coll ^ucc,hcoll).",
         "ompi_info | grep ucx; ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/pml/ucx",
         Printer::library),
-    complaining(
-        "ompi-uct-other", unknown, "btl_uct|^btl/uct|^btl:uct", "",
-        "Open MPI's transport on the lower layer of UCX (BTL uct), for one-sided operations. Usual causes: an "
-        "error of UCX, in its own line, a transport or memory domain that btl_uct_memory_domains excludes, or a "
-        "peer that ended. --mca btl ^uct goes on without it.",
-        "ompi_info --param btl uct; ucx_info -d | grep Transport", "Open MPI opal/mca/btl/uct", Printer::library),
+    complaining("ompi-uct-other", unknown, "btl_uct|^btl/uct|^btl:uct", "",
+                "Open MPI's transport on the lower layer of UCX (BTL uct), for one-sided operations. Usual causes: an "
+                "error of UCX, in its own line, a transport or memory domain that btl_uct_memory_domains excludes, or "
+                "a peer that ended. --mca btl ^uct goes on without it.",
+                "ompi_info --param btl uct; ucx_info -d | grep Transport", "Open MPI opal/mca/btl/uct",
+                Printer::library),
     complaining(
         "ompi-ofi-other", unknown, "mtl_ofi|btl_ofi|common_ofi|^mtl:ofi|mtl_psm", "",
         "Open MPI's use of libfabric (MTL or BTL ofi). Usual causes: a provider that was not found or that lacks an "
         "operation, no device in the container, or a peer that ended. libfabric's own lines (FI_LOG_LEVEL=warn) have "
         "the reason.",
         "fi_info -l; ls -l /dev/infiniband", "Open MPI ompi/mca/mtl/ofi", Printer::library),
+    complaining("ompi-tcp-other", unknown, "btl_tcp|oob_tcp|^btl:tcp|^oob:tcp|tcp_peer_|ptl_tcp|^ptl:tcp", "",
+                "Open MPI's TCP connections: data without RDMA (btl), or the control connections of its daemons (oob, "
+                "ptl). Usual causes: a firewall, an interface that the peers cannot reach (btl_tcp_if_include, "
+                "oob_tcp_if_include), or a process that ended.",
+                "ip -br addr; ping -c 3 {peer}", "Open MPI opal/mca/btl/tcp, PRRTE src/mca/oob",
+                Printer::ranks | Printer::library),
     complaining(
-        "ompi-tcp-other", unknown, "btl_tcp|oob_tcp|^btl:tcp|^oob:tcp|tcp_peer_|ptl_tcp|^ptl:tcp", "",
-        "Open MPI's TCP connections: data without RDMA (btl), or the control connections of its daemons (oob, ptl). "
-        "Usual causes: a firewall, an interface that the peers cannot reach (btl_tcp_if_include, "
-        "oob_tcp_if_include), or a process that ended.",
-        "ip -br addr; ping -c 3 {peer}", "Open MPI opal/mca/btl/tcp, PRRTE src/mca/oob",
-        Printer::ranks | Printer::library),
-    complaining(
-        "ompi-shm-other", host, "btl_sm|btl_vader|btl_smcuda|shmem_mmap|shmem_posix|common_sm|coll_sm|^shmem:|osc_sm",
-        "",
-        "Open MPI's shared memory between the processes of a host. Usual causes: /dev/shm or the session directory "
-        "in /tmp is full, or the containers of the processes do not share them. The network is not at fault.",
+        "ompi-shm-other", host, "btl_sm|btl_vader|shmem_mmap|shmem_posix|common_sm|coll_sm|^shmem:|osc_sm", "",
+        "Open MPI's shared memory between the processes of a host. Usual causes: /dev/shm or the session directory in "
+        "/tmp is full, or the containers of the processes do not share them. The network is not at fault.",
         "df -h /dev/shm /tmp", "Open MPI opal/mca/btl/sm", Printer::library),
     marked("ompi-runtime-other", unknown,
            "ORTE_ERROR_LOG|PRTE ERROR|PRTE_ERROR_LOG|PMIX ERROR|OPAL ERROR|PMIX_ERROR_LOG|ORTE ERROR|OMPI "
@@ -615,13 +600,12 @@ constexpr LineMessage kRows[] = {
         "srun to a node fails, a program or library that is missing there, or more processes than slots. RDMA is not "
         "used here.",
         "mpirun --display allocation,map hostname", "Open MPI PRRTE src/mca/plm, rmaps", Printer::library),
-    complaining(
-        "mpich-network-other", unknown,
-        "MPIDI_OFI|MPIDI_UCX|ofi_init.c|ofi_vni|ucx_init|netmod|ch4r_|MPIDI_CH4|MPIDI_NM", "",
-        "MPICH's (also Intel MPI's and Cray MPICH's) network layer on libfabric or UCX. Usual causes: a provider "
-        "that was not found (FI_PROVIDER, MPIR_CVAR_OFI_USE_PROVIDER), no device in the container, or a peer that "
-        "ended. The lines of libfabric or UCX have the reason.",
-        "fi_info -l; env | grep -E 'FI_|MPIR_CVAR|I_MPI'", "MPICH src/mpid/ch4/netmod", Printer::library),
+    complaining("mpich-network-other", unknown,
+                "MPIDI_OFI|MPIDI_UCX|ofi_init.c|ofi_vni|ucx_init|netmod|ch4r_|MPIDI_CH4|MPIDI_NM", "",
+                "MPICH's (also Intel MPI's and Cray MPICH's) network layer on libfabric or UCX. Usual causes: a "
+                "provider that was not found (FI_PROVIDER, MPIR_CVAR_OFI_USE_PROVIDER), no device in the container, or "
+                "a peer that ended. The lines of libfabric or UCX have the reason.",
+                "fi_info -l; env | grep -E 'FI_|MPIR_CVAR|I_MPI'", "MPICH src/mpid/ch4/netmod", Printer::library),
     complaining(
         "mpich-other", unknown,
         "MPIR_|MPID_|MPIDU_|MPIDI_|HYD_|HYDU_|^mpiexec|PMI_|PMIU_|^Fatal error in PMPI|^Fatal error in MPI", "",
@@ -648,13 +632,13 @@ constexpr LineMessage kRows[] = {
         "TCPStore|FileStore|HashStore|PrefixStore|[E*socket.cpp|[W*socket.cpp|[c10d]|c10d::|DistStore|torch*rendezvous|"
         "[rendezvous",
         "",
-        "PyTorch's store and rendezvous, by which the ranks find each other over TCP (MASTER_ADDR, MASTER_PORT). "
-        "Usual causes: rank 0 ended or does not listen yet, a firewall, or a name that resolves to another address. "
-        "A warning with an address family (errno 97), where IPv6 is off, is harmless. RDMA is not used here.",
+        "PyTorch's store and rendezvous, by which the ranks find each other over TCP (MASTER_ADDR, MASTER_PORT). Usual "
+        "causes: rank 0 ended or does not listen yet, a firewall, or a name that resolves to another address. A "
+        "warning with an address family (errno 97), where IPv6 is off, is harmless. RDMA is not used here.",
         "env | grep MASTER_; getent hosts $MASTER_ADDR; ss -ltnp",
         "PyTorch torch/csrc/distributed/c10d/TCPStore.cpp, socket.cpp", Printer::ranks),
     complaining(
-        "gloo-other", unknown, "gloo/|[E*gloo|ProcessGroupGloo|^gloo|Gloo", "",
+        "gloo-other", unknown, "gloo/|[E*gloo|^gloo|Gloo", "",
         "Gloo, PyTorch's transport for the CPU: it uses TCP, not RDMA. Usual causes: a rank that ended, an interface "
         "that the others cannot reach (GLOO_SOCKET_IFNAME), or a host name that resolves to 127.0.1.1.",
         "echo $GLOO_SOCKET_IFNAME; getent hosts $HOSTNAME", "Gloo transport/tcp, PyTorch ProcessGroupGloo.cpp",
@@ -734,8 +718,8 @@ constexpr LineMessage kRows[] = {
                 "(CCL_ATL_TRANSPORT), or CPUs for its workers that the process may not use (CCL_WORKER_AFFINITY).",
                 "fi_info; env | grep -E 'CCL_|FI_'", "oneCCL src", Printer::library),
     complaining("gasnet-other", unknown, "gasnetc_|GASNet|gasnet_", "",
-                "GASNet, the communication library of Legion, UPC++ and Chapel. Usual causes: shared memory "
-                "(/dev/shm of the container), the limit of locked memory, the conduit that was built, or its launcher.",
+                "GASNet, the communication library of Legion, UPC++ and Chapel. Usual causes: shared memory (/dev/shm "
+                "of the container), the limit of locked memory, the conduit that was built, or its launcher.",
                 "env | grep GASNET; df -h /dev/shm; ulimit -l", "GASNet *-conduit", Printer::library),
     complaining("rocshmem-other", unknown, "^rocshmem|^ROCSHMEM|rocSHMEM", "",
                 "rocSHMEM, which gives the kernels of AMD GPUs access to the memory of other GPUs. Usual causes: the "
@@ -743,9 +727,10 @@ constexpr LineMessage kRows[] = {
                 "the memory of the GPU, or a process that ended.",
                 "env | grep ROCSHMEM; fabric-agentctl check --only gpudirect,gid", "rocSHMEM src", Printer::library),
     marked("objects-freed-other", unknown,
-           "rdma_context.cpp:|efa_context.cpp:|rdma_endpoint.cpp:|endpoint.cpp:|rdma/context.cpp:|verbs.cpp:|"
-           "gpunetio_utils.cpp:|libfabric_rail.cpp:|libfabric_rail_manager.cpp:|cxi_endpoint.cc:|rdma_transport.cpp:|"
-           "efa_transport.cpp:|transfer_engine_impl.cpp:|FinalizeVMM|EndpointNoThrow|src/core/gpu_ipc_mem.cc",
+           "rdma_context.cpp:|efa_context.cpp:|endpoint.cpp:|rdma/"
+           "context.cpp:|verbs.cpp:|gpunetio_utils.cpp:|libfabric_rail.cpp:|libfabric_rail_manager.cpp:|cxi_endpoint."
+           "cc:|rdma_transport.cpp:|efa_transport.cpp:|transfer_engine_impl.cpp:|FinalizeVMM|EndpointNoThrow|src/core/"
+           "gpu_ipc_mem.cc",
            "destroy|Destroy|nregister|lose |dealloc|eregister|dereg_mr|fi_close|nmap |av_remove|elease|ree GPU|oll "
            "back|ollback|roxy: flush",
            "A library could not free an object of RDMA or of the GPU, at the end of a connection or of the process. "
@@ -776,10 +761,9 @@ constexpr LineMessage kRows[] = {
            "env | grep NIXL_; ss -ltnp", "NIXL src/core, src/utils/stream", Printer::ranks | Printer::library),
     marked("nixl-setup-other", host,
            "gpunetio_utils.cpp:|gpunetio_backend.cpp:*doca|gpunetio_backend.cpp:*DOCA|libfabric_topology.cpp:|"
-           "libfabric_common.cpp:|libfabric_rail_manager.cpp:*NUMA|libfabric_rail_manager.cpp:*EFA|"
-           "libfabric_rail_manager.cpp:*switch|libfabric_rail_manager.cpp:*egister|libfabric_rail.cpp:*llocat|"
-           "libfabric_rail.cpp:*fi_mr_|libfabric_rail_manager.cpp:*o network devices|"
-           "libfabric_rail_manager.cpp:*ails available|hw_info.cpp:",
+           "libfabric_common.cpp:|libfabric_rail_manager.cpp:*NUMA|libfabric_rail_manager.cpp:*EFA|libfabric_rail_"
+           "manager.cpp:*switch|libfabric_rail_manager.cpp:*egister|libfabric_rail.cpp:*llocat|libfabric_rail.cpp:*fi_"
+           "mr_|libfabric_rail_manager.cpp:*o network devices|libfabric_rail_manager.cpp:*ails available|hw_info.cpp:",
            "",
            "NIXL reports a problem with the NICs or GPUs of this host. Usual causes: no RDMA or EFA device in the "
            "container, a container or virtual machine that hides the topology, missing DOCA libraries or drivers, or "
@@ -812,8 +796,8 @@ constexpr LineMessage kRows[] = {
         "mooncake-device-other", host,
         "rdma_context.cpp:|efa_context.cpp:|rdma/"
         "context.cpp:|rdma_transport.cpp:|worker_pool.cpp:*GID|topology.cpp:*realpath|topology.cpp:*devices were found",
-        "ailed to open|GID|port attributes|query port|completion vectors|get_device_list|GPU device|DMA "
-        "BUF|realpath|were found|dmabuf|dma_buf|epoll|completion channel|completion queue|protection "
+        "ailed to open|GID|query port|completion vectors|get_device_list|GPU device|DMA BUF|realpath|were "
+        "found|dmabuf|dma_buf|epoll|completion channel|completion queue|protection "
         "domain|attributes|CUDA|HIP|cuMem|hip|gister "
         "memory|CONFIG_|fork|fi_getinfo|fi_fabric|fi_domain|fi_av_open|fi_cq_open|fi_endpoint|fi_ep_bind|fi_enable|fi_"
         "getname|fi_mr",
@@ -824,12 +808,12 @@ constexpr LineMessage kRows[] = {
         "Mooncake rdma_context.cpp, efa_context.cpp", Printer::library),
     refusing(
         "mooncake-call-other",
-        "transfer_engine_impl.cpp:|transfer_engine.cpp:|transfer_task.cpp:|multi_transport.cpp:|"
-        "transfer_metadata.cpp:|master_client.cpp:|transfer_metadata_plugin.cpp:*parse|"
-        "transfer_metadata_plugin.cpp:*nvalid|transfer_metadata_plugin.cpp:*nable to find|client_service.cpp:|"
-        "rdma_transport.cpp:|rdma_endpoint.cpp:|efa_endpoint.cpp:|efa_transport.cpp:|efa_context.cpp:|tcp_transport|"
-        "nccl_transport.cpp:|worker_pool.cpp:|endpoint.cpp:|rpc_service.cpp:|rail_monitor.cpp:|topology.cpp:*arse|"
-        "real_client.cpp:|client_buffer",
+        "transfer_engine_impl.cpp:|transfer_engine.cpp:|transfer_task.cpp:|multi_transport.cpp:|transfer_metadata.cpp:|"
+        "master_client.cpp:|transfer_metadata_plugin.cpp:*parse|transfer_metadata_plugin.cpp:*nvalid|transfer_metadata_"
+        "plugin.cpp:*nable to "
+        "find|client_service.cpp:|rdma_transport.cpp:|efa_transport.cpp:|efa_context.cpp:|tcp_transport|nccl_transport."
+        "cpp:|worker_pool.cpp:|endpoint.cpp:|rpc_service.cpp:|rail_monitor.cpp:|topology.cpp:*arse|real_client.cpp:|"
+        "client_buffer",
         kRefusals,
         "Mooncake rejects a call of its program, or a value. Usual causes: memory or a segment that was not registered "
         "or opened, sizes and numbers that do not match, a transport that this build does not have, metadata of an "
@@ -934,7 +918,7 @@ constexpr LineMessage kRows[] = {
            "ibv_devinfo -l; fabric-agentctl check --only gid,memlock,gpudirect; env | grep MSCCLPP",
            "MSCCL++ src/core/ib.cc", Printer::library),
     marked("mscclpp-gpu-other", host, kMscclpp,
-           "(Cuda failure: |(Cu failure: |Cuda failure|CUDA*failed|Cuda*failed|NVLS is not supported|MNNVL|requires "
+           "(Cu failure: |Cuda failure|CUDA*failed|Cuda*failed|NVLS is not supported|MNNVL|requires "
            "GDRCopy|gdr_|gdrdrv|multicast handle|createMulticast|GpuIpcMemHandle|NUMA node from",
            "MSCCL++ could not use the GPUs of a host or an NVLink domain. Usual causes: NVLink multicast (fabric "
            "manager, IMEX) is not ready, the containers of the ranks do not share an IPC namespace, GDRCopy is "
@@ -988,20 +972,18 @@ constexpr LineMessage kRows[] = {
         "The virtio emulation of the NIC (vDPA) for virtual machines. Usual causes: firmware without it, queues that "
         "are used up, or a device in use. RDMA does not depend on it.",
         "vdpa dev show; journalctl -k -g vdpa", "Linux drivers/vdpa/mlx5", Printer::nic_driver),
-    marked(
-        "mlx5-steering-other", host, kMlx5,
-        "mlx5dr|^dr_|mlx5hws|^hws_|mlx5_cmd_dr|smfs|_fte|flow_group|flow_table|^mlx5_fc_|modify_header|packet_reformat|"
-        "fs_chains|mlx5_chains|ttc_rule|match_definer|flow_namespace|_fwd_rule|connect_fts|check_conflicting|"
-        "check_valid_spec|find_root|^add_rule_|hw_fte|hw_flow|_rule_create|rx_underlay",
-        "The packet steering of the NIC (flow tables, rules, counters; in firmware, or written by the driver: DR, "
-        "HWS). Usual causes: a rule that the firmware does not support, or tables and counters that are used up. "
-        "Offloaded rules (tc, Open vSwitch, IPsec) are missing then; RDMA without them goes on.",
-        "journalctl -k -g {pci}; devlink dev param show pci/{pci} name flow_steering_mode", kMlx5Source,
-        Printer::nic_driver),
+    marked("mlx5-steering-other", host, kMlx5,
+           "mlx5dr|^dr_|mlx5hws|^hws_|mlx5_cmd_dr|smfs|_fte|flow_group|flow_table|^mlx5_fc_|modify_header|packet_"
+           "reformat|fs_chains|mlx5_chains|ttc_rule|match_definer|flow_namespace|_fwd_rule|connect_fts|check_"
+           "conflicting|check_valid_spec|find_root|^add_rule_|hw_flow|_rule_create|rx_underlay",
+           "The packet steering of the NIC (flow tables, rules, counters; in firmware, or written by the driver: DR, "
+           "HWS). Usual causes: a rule that the firmware does not support, or tables and counters that are used up. "
+           "Offloaded rules (tc, Open vSwitch, IPsec) are missing then; RDMA without them goes on.",
+           "journalctl -k -g {pci}; devlink dev param show pci/{pci} name flow_steering_mode", kMlx5Source,
+           Printer::nic_driver),
     marked("mlx5-eswitch-other", host, kMlx5,
-           "^esw_|mlx5_esw|eswitch|^mlx5_devlink_eswitch|vport|termtbl|indir_table|^mlx5e_rep_|mlx5e_vport_rep|_rep_|"
-           "mlx5e_init_rep|mlx5e_init_ul_rep|mlx5e_init_uplink_rep|^mlx5_get_vport|representor|__esw_|spoofchk|"
-           "mlx5_host_pf|mlx5_ec_|ESW|E-Switch",
+           "^esw_|mlx5_esw|eswitch|vport|termtbl|indir_table|_rep_|mlx5e_init_rep|mlx5e_init_ul_rep|mlx5e_init_uplink_"
+           "rep|representor|__esw_|spoofchk|mlx5_host_pf|mlx5_ec_|ESW|E-Switch",
            "The embedded switch of the NIC, which connects virtual functions and subfunctions to the port (SR-IOV; "
            "legacy or switchdev mode). Usual causes: virtual functions in use during a change of the mode, a firmware "
            "setting (SRIOV_EN, NUM_OF_VFS), a rule that the firmware does not support, or a rate or VLAN that it "
@@ -1022,8 +1004,8 @@ constexpr LineMessage kRows[] = {
         "devlink port show; mlxconfig -d {pci} query | grep SF", kMlx5Source, Printer::nic_driver),
     marked(
         "mlx5-bond-other", host, kMlx5,
-        "^mlx5_lag|lag_|^mlx5_do_bond|^mlx5_activate_lag|^mlx5_deactivate_lag|^mlx5_create_lag|^mlx5_modify_lag|mpesw|_"
-        "_mlx5_lag|_lag:|bond",
+        "^mlx5_lag|lag_|^mlx5_activate_lag|^mlx5_deactivate_lag|^mlx5_create_lag|^mlx5_modify_lag|mpesw|__mlx5_lag|_"
+        "lag:|bond",
         "The hardware bond of the two ports of a NIC (LAG, multipath, multiport switch). Usual causes: the two ports "
         "differ (number of virtual functions, switch mode, firmware), a mode of the bond that the NIC does not "
         "offload, or a use that excludes it. RDMA then has one device for each port, or fails over more slowly.",
@@ -1032,9 +1014,8 @@ constexpr LineMessage kRows[] = {
     marked("mlx5-firmware-reset-other", host, kMlx5,
            "fw_reset|sync_reset|mlx5_sync_pci_reset|live_patch|_pci_link_toggle|check_hotplug|mlx5_check_dev_ids|is_"
            "reset_now|reset_complete_reload",
-           {"The reset or live update of the NIC's firmware. Usual causes: another "
-            "host or function of the NIC does not agree, a PCIe switch or hotplug slot between, or a driver that is "
-            "bound to no function. ",
+           {"The reset or live update of the NIC's firmware. Usual causes: another host or function of the NIC does "
+            "not agree, a PCIe switch or hotplug slot between, or a driver that is bound to no function. ",
             {Work::in_machine, "A cold reboot activates the firmware in any case."}},
            "devlink dev info pci/{pci}; journalctl -k -g {pci}",
            "Linux drivers/net/ethernet/mellanox/mlx5/core/fw_reset.c", Printer::nic_driver),
@@ -1047,23 +1028,21 @@ constexpr LineMessage kRows[] = {
             {Work::in_machine, "Power-cycle the node if the NIC does not recover."}},
            kMlx5Log, "Linux drivers/net/ethernet/mellanox/mlx5/core/health.c, diag", Printer::nic_driver),
     marked(
-        "mlx5-pages-other", host, kMlx5,
-        "page|give_pages|reclaim|^alloc_4k|^free_4k|uars|^up_rel_func|_uar|frag_buf|doorbell",
+        "mlx5-pages-other", host, kMlx5, "page|reclaim|^alloc_4k|^free_4k|uars|^up_rel_func|_uar|frag_buf|doorbell",
         "The memory of the host that the NIC's firmware uses (pages), and the doorbell pages. Usual causes: memory of "
         "the host is used up, firmware that asks for many pages (many virtual functions or queue pairs), a firmware "
         "that does not answer, or the IOMMU.",
         "journalctl -k -g {pci}; free -m; fabric-agentctl check --only iommu",
         "Linux drivers/net/ethernet/mellanox/mlx5/core/pagealloc.c", Printer::nic_driver),
     marked(
-        "mlx5-interrupt-other", host, kMlx5,
-        "_eq|eq_|^mlx5_irq|irq_|cq_err_event|comp_eq|async_eq|cpu_get_least|msix|_irq",
+        "mlx5-interrupt-other", host, kMlx5, "_eq|eq_|irq_|cq_err_event|cpu_get_least|msix|_irq",
         "The event queues and interrupts of the NIC. Usual causes: interrupt vectors (MSI-X) that are used up by many "
         "queues or functions, CPUs that are isolated or offline, or a queue that the firmware could not make. An EQ "
         "that is recovered by the driver means a lost interrupt.",
         "grep mlx5 /proc/interrupts; devlink dev param show pci/{pci}",
         "Linux drivers/net/ethernet/mellanox/mlx5/core/eq.c, pci_irq.c", Printer::nic_driver),
     marked("mlx5-module-other", host, kMlx5,
-           "port_module|_module|eeprom|mlx5_query_pddr|cable|MPEIN|mlx5_set_port|ptys|paos|mlx5_toggle_port|fec",
+           "_module|eeprom|mlx5_query_pddr|cable|MPEIN|mlx5_set_port|ptys|paos|mlx5_toggle_port|fec",
            {"The module or cable of the port, and its settings (speed, FEC, EEPROM). Usual causes: no module, a module "
             "that does not answer, is too hot or not supported, or a speed that the two ends do not share. ",
             {Work::at_link, "Reseat the module or cable if the errors go on."}},
@@ -1071,8 +1050,8 @@ constexpr LineMessage kRows[] = {
            "Linux drivers/net/ethernet/mellanox/mlx5/core/events.c, port.c", Printer::nic_driver),
     marked(
         "mlx5-tc-other", host, kMlx5,
-        "_tc_|tc_|mlx5e_configure_flower|flower|pedit|hairpin|_encap|_decap|tun_|mlx5_ct_|int_port|post_act|meter|"
-        "police|sampler|mirred|vxlan|geneve|gre_|bridge|neigh|arfs|ethtool_flow|mlx5e_add_offloaded",
+        "tc_|flower|pedit|hairpin|_encap|_decap|tun_|mlx5_ct_|int_port|post_act|meter|police|sampler|mirred|vxlan|"
+        "geneve|gre_|bridge|neigh|arfs|ethtool_flow|mlx5e_add_offloaded",
         "The offload of tc rules, tunnels, connection tracking and bridges (Open vSwitch in hardware). Usual causes: "
         "a rule that the NIC cannot offload, or resources that are used up. The rule then runs in software: slower, "
         "not wrong. RDMA does not depend on it.",
@@ -1096,8 +1075,8 @@ constexpr LineMessage kRows[] = {
            "devlink dev info pci/{pci}; devlink dev param show pci/{pci}",
            "Linux drivers/net/ethernet/mellanox/mlx5/core/devlink.c", Printer::nic_driver),
     marked("mlx5-netdev-other", host, kMlx5,
-           "^mlx5e_|^mlx5i_|_mlx5e|dcbnl|port_buffer|xoff|_sq|_rq|xsk|rx_res|^mlx5_rdma_setup_rn|set_pflag|port_update|"
-           "_pfc|ets|buffer|MLX5E|mlx5_wq_|^mlx5_cqwq",
+           "^mlx5e_|^mlx5i_|_mlx5e|dcbnl|xoff|_sq|_rq|xsk|rx_res|^mlx5_rdma_setup_rn|set_pflag|port_update|_pfc|ets|"
+           "buffer|MLX5E|mlx5_wq_|^mlx5_cqwq",
            "The network interface of the NIC: its queues, and the settings by ethtool and dcb (channels, rings, PFC, "
            "buffers). Usual causes: a value that the NIC does not support, memory of the host that is used up, or a "
            "queue that hangs and is recovered.",
@@ -1140,15 +1119,14 @@ constexpr LineMessage kRows[] = {
         "former setting stays.",
         "ethtool {netdev}; dcb ets show dev {netdev}; fabric-agentctl check --only pfc",
         "Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c, en_ethtool.c", Printer::nic_driver),
-    complaining(
-        "mlx5-interface-other", host, "^mlx5_core ",
-        "^ens|^eth|^enp|^eno|^rdma|^roce|^ib|^gpu|^p0|^p1|^pf|np0|np1|NETDEV|queue|rule|offload|PTP|VLAN|MTU|"
-        "filter",
-        "The network interface of an NVIDIA NIC, or a setting of it (queues, offloads, filters, PTP). Usual causes: a "
-        "value or a combination that the NIC does not support, a queue that hangs and is recovered, or resources "
-        "that are used up.",
-        "ethtool -i {netdev}; devlink health show pci/{pci}; journalctl -k -g {pci}",
-        "Linux drivers/net/ethernet/mellanox/mlx5/core/en_main.c", Printer::nic_driver),
+    complaining("mlx5-interface-other", host, "^mlx5_core ",
+                "^ens|^eth|^enp|^eno|^rdma|^roce|^ib|^gpu|^p0|^p1|^pf|np0|np1|NETDEV|queue|rule|offload|PTP|VLAN|MTU|"
+                "filter",
+                "The network interface of an NVIDIA NIC, or a setting of it (queues, offloads, filters, PTP). Usual "
+                "causes: a value or a combination that the NIC does not support, a queue that hangs and is recovered, "
+                "or resources that are used up.",
+                "ethtool -i {netdev}; devlink health show pci/{pci}; journalctl -k -g {pci}",
+                "Linux drivers/net/ethernet/mellanox/mlx5/core/en_main.c", Printer::nic_driver),
     complaining(
         "mlx5-lag-other", host, "^mlx5_core", "LAG|^lag|_lag|^bond",
         "The bond of the ports of an NVIDIA NIC, for RDMA (RoCE LAG). Usual causes: ports in different modes (eswitch, "
@@ -1179,16 +1157,16 @@ constexpr LineMessage kRows[] = {
         "rdma resource show mr | wc -l; journalctl -k -g {pci}", "Linux drivers/infiniband/hw/mlx5/mr.c, umr.c",
         Printer::nic_driver),
     marked("mlx5-rdma-queue-other", host, kMlx5Ib,
-           "_qp|qp_|_cq|cq_|srq|_rq|_sq|_wq|dct|post_send|set_path|handle_qpt|poll_one|resize|_event|set_data|wr_|qpc",
+           "_qp|qp_|_cq|cq_|srq|_rq|_sq|_wq|dct|post_send|set_path|poll_one|resize|_event|set_data|wr_|qpc",
            "Queue pairs, completion queues and shared receive queues of the RDMA driver. Usual causes: a request that "
            "is larger than the limits of the NIC or not supported, a firmware that rejects the command, or an event of "
            "a queue that failed (a program's error, or a peer that ended).",
            "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g {pci}",
            "Linux drivers/infiniband/hw/mlx5/qp.c, cq.c, srq.c", Printer::nic_driver),
     marked(
-        "mlx5-rdma-gsi-other", host, kMlx5Ib, "gsi|mad|modify_to_rt|setup_qp|outstanding_wr|smi|process_mad",
-        "The management queue pairs (QP 0 and 1) of the RDMA driver, which carry connection requests. Usual causes: "
-        "a firmware command that failed, or a port that was removed. Without QP 1 rdma_cm does not work on the port.",
+        "mlx5-rdma-gsi-other", host, kMlx5Ib, "gsi|mad|modify_to_rt|setup_qp|outstanding_wr|smi",
+        "The management queue pairs (QP 0 and 1) of the RDMA driver, which carry connection requests. Usual causes: a "
+        "firmware command that failed, or a port that was removed. Without QP 1 rdma_cm does not work on the port.",
         "journalctl -k -g {rdma}; rdma link show", "Linux drivers/infiniband/hw/mlx5/gsi.c, mad.c",
         Printer::nic_driver),
     marked(
@@ -1206,7 +1184,7 @@ constexpr LineMessage kRows[] = {
     // ---- Broadcom.
     complaining(
         "bnxt-rdma-queue-other", unknown,
-        "^bnxt_re|^infiniband bnxt_re|^bnxt_en *:*:*.* roce|^bnxt_en *QPLIB|^bnxt_en *FP:|^bnxt_en *SP:|^bnxt_en *RCFW",
+        "^bnxt_re|^bnxt_en *:*:*.* roce|^bnxt_en *QPLIB|^bnxt_en *FP:|^bnxt_en *SP:|^bnxt_en *RCFW",
         "FP:| QP | QP(|QP1| CQ|SRQ|NQ|creq|post|poll|FENCE|shadow|Shadow| WR|wqe|cqe|process_cq",
         "Queue pairs, completion queues and their events in the RDMA driver of a Broadcom NIC. The state of the queue "
         "in the line shows the cause: one that could not be made or changed is a limit of the NIC or a command that "
@@ -1216,9 +1194,7 @@ constexpr LineMessage kRows[] = {
         Printer::nic_driver),
     complaining(
         "bnxt-rdma-other", host,
-        "^bnxt_re|^infiniband bnxt_re|^bnxt_en *:*:*.* roce|^bnxt_en *QPLIB|^bnxt_en *RCFW|^bnxt_en *SP:|^bnxt_en *HW "
-        "channel",
-        "",
+        "^bnxt_re|^bnxt_en *:*:*.* roce|^bnxt_en *QPLIB|^bnxt_en *RCFW|^bnxt_en *SP:|^bnxt_en *HW channel", "",
         "The RDMA driver of a Broadcom NIC (bnxt_re). Usual causes: a firmware command that failed or timed out, a "
         "firmware and drivers (bnxt_en, bnxt_re) of different releases, limits of the NIC, or a GID or memory region "
         "that it rejects.",
@@ -1233,8 +1209,7 @@ constexpr LineMessage kRows[] = {
     failing(
         "bnxt-setting-other", host, kBnxt,
         "raffic class|TC mapping|TC count|TC bandwidth|^tc *bandwidth|^tc *tsa|^tc "
-        "*bw|^ETS|^ets|^PFC|^pfc|^DCB|^dcb|^DSCP|^app |ax supported|pause|MTU|^mtu|"
-        "channels|EEE|WoL|wol",
+        "*bw|^ETS|^ets|^PFC|^pfc|^DCB|^dcb|^DSCP|^app |ax supported|pause|MTU|^mtu|channels|EEE|WoL|wol",
         "A setting of a Broadcom NIC that a program on this host asked for (lldpad or dcb: traffic classes, ETS, PFC; "
         "ethtool; ip) and that the NIC does not have, or not so many of: it is not applied, and the former one stays. "
         "Find the program that asks for it, and give it values that the NIC has.",
@@ -1287,9 +1262,7 @@ constexpr LineMessage kRows[] = {
     // ---- AMD Pensando.
     complaining(
         "ionic-rdma-other", host,
-        "^ionic_rdma|^infiniband ionic|^ionic*rdma|^ionic *:*:*.* ionic_0: |^ionic *:*:*.* ionic_1: |^ionic *:*:*.* "
-        "roce",
-        "",
+        "^infiniband ionic|^ionic*rdma|^ionic *:*:*.* ionic_0: |^ionic *:*:*.* ionic_1: |^ionic *:*:*.* roce", "",
         "The RDMA driver of an AMD Pensando NIC (ionic_rdma). Usual causes: a command that the firmware rejects or "
         "does not answer, a driver, firmware and libionic of different releases, or limits of the NIC.",
         "modinfo -F version ionic_rdma; devlink dev info pci/{pci}; journalctl -k -g ionic",
@@ -1311,9 +1284,7 @@ constexpr LineMessage kRows[] = {
 
     // ---- Intel.
     complaining(
-        "irdma-other", host,
-        "^irdma|^infiniband irdma|^infiniband rocep*s*f|^ice *:*:*.* roce|^ice *:*:*.* iwp|^i40e *:*:*.* "
-        "iwp|^i40iw|^infiniband i40iw",
+        "irdma-other", host, "^irdma|^infiniband rocep*s*f|^ice *:*:*.* roce|^ice *:*:*.* iwp|^i40e *:*:*.* iwp|^i40iw",
         "",
         "The RDMA driver of an Intel NIC (irdma). Usual causes: a command of the RDMA unit that failed (CQP; major and "
         "minor codes), limits of queue pairs or memory that the profile of the driver sets, an NVM that does not fit, "
@@ -1327,13 +1298,12 @@ constexpr LineMessage kRows[] = {
         "that is in a reset.",
         "ip link show {netdev}; journalctl -k -g {pci}",
         "Linux drivers/net/ethernet/intel/ice/ice_virtchnl.c, ice_sriov.c", Printer::nic_driver),
-    failing(
-        "ice-dcb-other", host, kIce, "DCB|dcb|LLDP|lldp|PFC|pfc|ETS|DSCP|QoS|MIB",
-        "DCB of an Intel NIC: PFC, ETS and DSCP, set by the host or by the LLDP agent in the firmware. Usual causes: "
-        "the firmware's LLDP agent and the host exclude each other, or a configuration that the NIC does not "
-        "support. RoCE drops packets if PFC is not set.",
-        "ethtool --show-priv-flags {netdev}; dcb pfc show dev {netdev}; fabric-agentctl check --only pfc",
-        "Linux drivers/net/ethernet/intel/ice/ice_dcb_lib.c", Printer::nic_driver),
+    failing("ice-dcb-other", host, kIce, "DCB|dcb|LLDP|lldp|PFC|pfc|ETS|DSCP|QoS|MIB",
+            "DCB of an Intel NIC: PFC, ETS and DSCP, set by the host or by the LLDP agent in the firmware. Usual "
+            "causes: the firmware's LLDP agent and the host exclude each other, or a configuration that the NIC does "
+            "not support. RoCE drops packets if PFC is not set.",
+            "ethtool --show-priv-flags {netdev}; dcb pfc show dev {netdev}; fabric-agentctl check --only pfc",
+            "Linux drivers/net/ethernet/intel/ice/ice_dcb_lib.c", Printer::nic_driver),
     failing("ice-clock-other", host, kIce, "PTP|ptp|timestamp|Timestamp|DPLL|dpll|1PPS|GNSS|clock|PHC|TSPLL|CGU|TCXO",
             "The clock of an Intel NIC (PTP, DPLL, GNSS). Usual causes: a firmware or model without the feature, or a "
             "source of the clock that is missing. RDMA does not depend on it.",
@@ -1449,7 +1419,7 @@ constexpr LineMessage kRows[] = {
         "journalctl -k -g hns3; ethtool -i {netdev}", "Linux drivers/net/ethernet/hisilicon/hns3",
         Printer::nic_driver | Printer::driver_rest),
     failing(
-        "cxgb4-rdma-other", host, "^iw_cxgb4|^infiniband cxgb4|^infiniband iw_cxgb4|^c4iw", "",
+        "cxgb4-rdma-other", host, "^iw_cxgb4|^infiniband cxgb4|^c4iw", "",
         "The iWARP driver of a Chelsio NIC (iw_cxgb4). Usual causes: a peer that closed or rejected the connection, a "
         "request that is larger than the limits of the NIC, or a NIC in a fatal state.",
         "journalctl -k -g cxgb4; rdma link show", "Linux drivers/infiniband/hw/cxgb4", Printer::nic_driver),
@@ -1459,7 +1429,7 @@ constexpr LineMessage kRows[] = {
         "that are used up, or a hardware error (parity) after which the NIC needs a reset.",
         "journalctl -k -g cxgb4; ethtool -i {netdev}", "Linux drivers/net/ethernet/chelsio/cxgb4", Printer::nic_driver),
     complaining(
-        "qed-rdma-other", unknown, "[qedr_|[__qedr|[_qedr|[qed_rdma|[qed_roce|[qed_iwarp|[__process_resp_one|^qedr", "",
+        "qed-rdma-other", unknown, "[__qedr|[_qedr|[qed_rdma|[qed_roce|[qed_iwarp|[__process_resp_one|^qedr", "",
         "The RDMA driver of a Marvell FastLinQ NIC (qedr; RoCE or iWARP) reports an error. The line names the subject: "
         "a program requested an unsupported size, number or attribute; an event of a queue pair in use often means "
         "that the peer ended; other subjects concern the NIC or its firmware.",
@@ -1490,7 +1460,7 @@ constexpr LineMessage kRows[] = {
         "journalctl -k -g qed; ethtool -i {netdev}", "Linux drivers/net/ethernet/qlogic, drivers/infiniband/hw/qedr",
         Printer::nic_driver),
     complaining(
-        "erdma-other", host, "^erdma|^infiniband erdma", "",
+        "erdma-other", host, "^erdma", "",
         "The RDMA driver of Alibaba Cloud (erdma). Usual causes: a command that the device rejects or does not answer, "
         "limits of the instance type, or a device without its netdev.",
         "journalctl -k -g erdma; rdma link show", "Linux drivers/infiniband/hw/erdma", Printer::nic_driver),
@@ -1499,17 +1469,17 @@ constexpr LineMessage kRows[] = {
             "does not run, a firmware that is missing, or a hardware error of the NIC.",
             "opainfo; journalctl -k -g hfi1", "Linux drivers/infiniband/hw/hfi1", Printer::nic_driver),
     failing(
-        "mlx4-other", host, "^mlx4_core|^mlx4_en|^mlx4_ib|<mlx4_ib>|^infiniband mlx4", "",
+        "mlx4-other", host, "^mlx4_core|^mlx4_en|^mlx4_ib|^infiniband mlx4", "",
         "The driver of an older Mellanox NIC (ConnectX-3). Usual causes: a firmware that does not answer or rejects a "
         "command, or limits that module parameters set.",
         "journalctl -k -g mlx4; ibv_devinfo -v -d {rdma}", "Linux drivers/net/ethernet/mellanox/mlx4",
         Printer::nic_driver),
-    failing("cxi-driver-other", host, "^cxi_core|^cxi_ss1|^cxi_user|^cxi_eth|^cxi_ss|^cxi*: cxi|^kfabric|^kdreg", "",
+    failing("cxi-driver-other", host, "^cxi_core|^cxi_user|^cxi_eth|^cxi_ss|^cxi*: cxi|^kfabric|^kdreg", "",
             "The kernel driver of an HPE Slingshot NIC. Usual causes: a link that is down or has errors, resources or "
             "services (VNI) that are used up, or a hardware error of the NIC.",
             "cxi_stat; journalctl -k -g cxi", "HPE shs-cxi-driver"),
     complaining(
-        "soft-rdma-other", software, "^rdma_rxe|^rxe0|^rxe1|^siw|^infiniband rxe|^infiniband siw", "",
+        "soft-rdma-other", software, "^rdma_rxe|^rxe0|^rxe1|^siw|^infiniband rxe", "",
         "A software RDMA device (rxe: Soft-RoCE, siw: software iWARP) on an ordinary netdev. Usual causes: a program "
         "that uses a queue pair wrongly, a netdev that was removed, or limits of the device. It is for tests: no NIC "
         "is at fault.",
@@ -1534,8 +1504,8 @@ constexpr LineMessage kRows[] = {
         "infiniband*SM AH|^cm_destroy_id|^infiniband*: ib_post_send|^infiniband*dr_slid|^infiniband*Agents",
         "",
         "The kernel's connection manager or management packets (MAD). Usual causes: a device that is being removed, a "
-        "QP 1 that could not be made (the driver's line before has the reason), or a peer or subnet manager that "
-        "does not answer.",
+        "QP 1 that could not be made (the driver's line before has the reason), or a peer or subnet manager that does "
+        "not answer.",
         "rdma link show; journalctl -k -p warning -g 'infiniband|rdma'", "Linux drivers/infiniband/core/cma.c, mad.c",
         Printer::library),
     failing(
@@ -1544,27 +1514,26 @@ constexpr LineMessage kRows[] = {
         "the multicast group (partition, rate, MTU), a queue that is full, or an address of a peer that is unknown. "
         "RDMA without IP does not depend on it.",
         "sminfo; ip -d link show {netdev}; journalctl -k -g ipoib", "Linux drivers/infiniband/ulp/ipoib"),
+    failing("nvme-rdma-other", unknown, "^nvme nvme|^nvme_rdma|^nvmet|^nvme-rdma",
+            "RDMA|rdma|queue|onnect|CM |cm |QP|CQ|MR |nvmet|error recovery|keep_alive|keep-alive|REG_MR",
+            "NVMe over fabrics (nvme_rdma at the host, nvmet_rdma at the target), or a local NVMe drive. Usual causes: "
+            "a target that does not answer or refuses the connection, a network path that is lost, resources of the "
+            "NIC, or the drive itself.",
+            "nvme list-subsys; journalctl -k -g nvme; rdma link show",
+            "Linux drivers/nvme/host/rdma.c, drivers/nvme/target/rdma.c", Printer::storage),
     failing(
-        "nvme-rdma-other", unknown, "^nvme nvme|^nvme_rdma|^nvmet_rdma|^nvmet: |^nvmet|^nvme-rdma",
-        "RDMA|rdma|queue|onnect|CM |cm |QP|CQ|MR |nvmet|error recovery|keep_alive|keep-alive|REG_MR",
-        "NVMe over fabrics (nvme_rdma at the host, nvmet_rdma at the target), or a local NVMe drive. Usual causes: a "
-        "target that does not answer or refuses the connection, a network path that is lost, resources of the NIC, "
-        "or the drive itself.",
-        "nvme list-subsys; journalctl -k -g nvme; rdma link show",
-        "Linux drivers/nvme/host/rdma.c, drivers/nvme/target/rdma.c", Printer::storage),
-    failing(
-        "nfs-rdma-other", unknown, "^rpcrdma|^svcrdma|^xprtrdma|^svc_rdma|^rpcrdma:|RPC:*rdma", "",
+        "nfs-rdma-other", unknown, "^rpcrdma|^svcrdma|^xprtrdma|^svc_rdma|RPC:*rdma", "",
         "NFS over RDMA (client: rpcrdma, server: svcrdma). Usual causes: a server that does not answer or listen on "
         "the RDMA port, a connection that was lost, or memory that the NIC cannot register. The client connects "
         "again.",
         "mount | grep rdma; nfsstat -m; journalctl -k -g rpcrdma", "Linux net/sunrpc/xprtrdma", Printer::storage),
     failing(
-        "srp-other", unknown, "ib_srp: |^ib_srp|^ib_srpt|^scsi host*ib_srp", "",
+        "srp-other", unknown, "ib_srp: |^ib_srp|^scsi host*ib_srp", "",
         "SRP storage over RDMA (ib_srp: host, ib_srpt: target). Usual causes: a target that rejects the login or does "
         "not answer, a path that is lost, or resources of the NIC.",
         "journalctl -k -g srp; lsscsi", "Linux drivers/infiniband/ulp/srp", Printer::storage),
     failing(
-        "iser-other", unknown, "^iser:|^iser |^isert:|^ib_iser|^ib_isert|^isert|connection*iser", "",
+        "iser-other", unknown, "^iser:|^iser |^ib_iser|^isert|connection*iser", "",
         "iSCSI storage over RDMA (iser: host, isert: target). Usual causes: a target that does not answer or closed "
         "the connection, a path that is lost, or resources of the NIC.",
         "iscsiadm -m session -P 3; journalctl -k -g iser", "Linux drivers/infiniband/ulp/iser", Printer::storage),
@@ -1578,18 +1547,18 @@ constexpr LineMessage kRows[] = {
         "that was lost, or a peer without SMC; the connection then uses TCP.",
         "smcr stats; smc_rnics; journalctl -k -g smc", "Linux net/smc"),
     failing(
-        "rds-other", unknown, "^RDS|^rds_|^rds: |^rds|RDS/IB|RDS/RDMA", "",
+        "rds-other", unknown, "^RDS|^rds|RDS/IB|RDS/RDMA", "",
         "RDS, Oracle's datagrams over RDMA. Usual causes: a peer that does not answer or rejects the connection, or a "
         "path that is lost; it connects again.",
         "rds-info -I; journalctl -k -g RDS", "Linux net/rds"),
-    failing("lustre-rdma-other", unknown, "o2iblnd|kiblnd_|ko2iblnd|o2iblnd_cb.c|LNet*@o2ib", "",
+    failing("lustre-rdma-other", unknown, "o2iblnd|kiblnd_|LNet*@o2ib", "",
             "Lustre's network on RDMA (o2iblnd). Usual causes: a server or client that does not answer or rejects the "
             "connection, a path that is lost, settings of the module that differ between the nodes (peer_credits, "
             "map_on_demand), or memory that the NIC cannot register.",
             "lnetctl net show -v; lnetctl peer show; journalctl -k -g LNet", "Lustre lnet/klnds/o2iblnd",
             Printer::storage),
     marked(
-        "lustre-other", unknown, "LNetError|LustreError|LNet: *Error|LNetError:", "",
+        "lustre-other", unknown, "LNetError|LustreError|LNet: *Error", "",
         "Lustre or its network (LNet). Usual causes: a server that does not answer or was restarted, an LNet network "
         "or route that is not set up on this node, or a path that is lost. LNet over tcp does not use RDMA.",
         "lnetctl net show -v; lctl get_param *.*.import | grep -E 'target|state'; journalctl -k -g 'LNet|Lustre'",
@@ -1602,8 +1571,8 @@ constexpr LineMessage kRows[] = {
                 "nfs-utils, Lustre mount_lustre.c, cifs-utils", Printer::storage),
     complaining(
         "storage-client-other", unknown,
-        "^mmfs|^GPFS|^mmfsd|^wekanode|^weka|^beegfs|^ceph|^libceph|^daos|DAOS|mercury|^HG_|^NA_|^spdk|_rdma.c:*"
-        "ERROR|nvme_rdma.c|^rdma.c:",
+        "^mmfs|^GPFS|^weka|^beegfs|^ceph|^libceph|^daos|DAOS|mercury|^HG_|^NA_|^spdk|_rdma.c:*ERROR|nvme_rdma.c|^rdma."
+        "c:",
         "",
         "A storage client or server that can use RDMA (GPFS, Weka, BeeGFS, DAOS, SPDK). Usual causes: a server that "
         "does not answer, a path that is lost, an RDMA port that was not found or may not be used, or the memlock "
@@ -1611,9 +1580,7 @@ constexpr LineMessage kRows[] = {
         "rdma link show; ping -c 3 {peer}; journalctl -p warning", "documentation of the product", Printer::storage),
     complaining(
         "rdma-core-other", unknown,
-        "^infiniband |^infiniband: |^ib_core|^ib_uverbs|^ib_uverbs:|^rdma: "
-        "|^rdma_rw_|^rdma_nl_|^ib_umem|^iwpm_|^ib_mr_pool",
-        "",
+        "^infiniband |^infiniband: |^ib_core|^ib_uverbs|^rdma: |^rdma_rw_|^rdma_nl_|^ib_umem|^iwpm_|^ib_mr_pool", "",
         "The kernel's RDMA core: devices, GIDs, access of programs to them. Usual causes: a device that is being "
         "removed or whose driver failed before, limits, or network namespaces (rdma system show).",
         "rdma link show; rdma system show; journalctl -k -p warning -g infiniband", "Linux drivers/infiniband/core",
@@ -1708,9 +1675,9 @@ constexpr LineMessage kRows[] = {
            "nvidia-smi nvlink -s; nvidia-smi nvlink -e; systemctl status nvidia-fabricmanager",
            "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/nvlink", Printer::gpu),
     marked("nvrm-firmware-other", host,
-           "NVRM: *@ kernel_gsp|NVRM: *@ rpc.c|NVRM: *@ message_queue|NVRM: *^kgsp|NVRM: *^_kgsp|NVRM: *^rpc|NVRM: "
-           "*^_rpc|NVRM: *^_issueRpc|NVRM: *^issueRpc|NVRM: *^GspMsgQueue|NVRM: *^_gsp|NVRM: *^gsp|NVRM: *^kfsp|NVRM: "
-           "*^_kfsp|NVRM: *^ksec2|NVRM: *^_ksec2|NVRM: *^kflcn|NVRM: *^_kflcn|NVRM: *^khfrp|NVRM: *^kcrashcat",
+           "NVRM: *@ kernel_gsp|NVRM: *@ message_queue|NVRM: *^kgsp|NVRM: *^_kgsp|NVRM: *^rpc|NVRM: *^_rpc|NVRM: "
+           "*^_issueRpc|NVRM: *^issueRpc|NVRM: *^GspMsgQueue|NVRM: *^_gsp|NVRM: *^gsp|NVRM: *^kfsp|NVRM: *^_kfsp|NVRM: "
+           "*^ksec2|NVRM: *^_ksec2|NVRM: *^kflcn|NVRM: *^_kflcn|NVRM: *^khfrp|NVRM: *^kcrashcat",
            "",
            {"The GPU driver reports an error of the GPU's firmware (GSP), of its calls to the firmware (RPC), or of "
             "the processors that start the firmware (FSP, SEC2). Usual causes: a GPU that hangs or has left the bus "
@@ -1720,22 +1687,20 @@ constexpr LineMessage kRows[] = {
             "update the driver if the error recurs."},
            "journalctl -k -g 'NVRM|Xid'; nvidia-smi -q | grep -i gsp",
            "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/gsp, vgpu/rpc.c", Printer::gpu),
-    marked(
-        "nvrm-fabric-other", host,
-        "NVRM: *@ mem_multicast|NVRM: *@ mem_fabric|NVRM: *@ fabric|NVRM: *^memoryfabric|NVRM: *^_memoryfabric|NVRM: "
-        "*^memorymulticast|NVRM: *^_memorymulticast|NVRM: *^fabric|NVRM: *^_fabric|NVRM: *^imex|NVRM: *^_imex|NVRM: "
-        "*^memoryexport|NVRM: *^_memoryexport|NVRM: *^gpuFabric|NVRM: *^_gpuFabric|nv-caps-imex *ail",
-        "",
-        "The GPU driver could not use the shared memory of the NVLink fabric (multicast for NVLS, fabric handles, "
-        "channels of IMEX). Usual causes: a fabric manager or nvidia-imex that does not run, is not ready or was "
-        "restarted, a process or container without an IMEX channel, or fabric addresses that are used up. The RDMA "
-        "network is not at fault.",
-        "systemctl status nvidia-fabricmanager nvidia-imex; nvidia-smi -q | grep -A 3 Fabric",
-        "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/mem_mgr", Printer::gpu),
+    marked("nvrm-fabric-other", host,
+           "NVRM: *@ mem_multicast|NVRM: *@ mem_fabric|NVRM: *^memoryfabric|NVRM: *^_memoryfabric|NVRM: "
+           "*^memorymulticast|NVRM: *^_memorymulticast|NVRM: *^fabric|NVRM: *^_fabric|NVRM: *^imex|NVRM: *^_imex|NVRM: "
+           "*^memoryexport|NVRM: *^_memoryexport|NVRM: *^gpuFabric|NVRM: *^_gpuFabric|nv-caps-imex *ail",
+           "",
+           "The GPU driver could not use the shared memory of the NVLink fabric (multicast for NVLS, fabric handles, "
+           "channels of IMEX). Usual causes: a fabric manager or nvidia-imex that does not run, is not ready or was "
+           "restarted, a process or container without an IMEX channel, or fabric addresses that are used up. The RDMA "
+           "network is not at fault.",
+           "systemctl status nvidia-fabricmanager nvidia-imex; nvidia-smi -q | grep -A 3 Fabric",
+           "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/mem_mgr", Printer::gpu),
     marked("nvrm-bus-other", host,
-           "NVRM: *@ kern_bus|NVRM: *@ kernel_bif|NVRM: *@ p2p|NVRM: *@ third_party_p2p|NVRM: *^kbus|NVRM: "
-           "*^_kbus|NVRM: *^kbif|NVRM: *^_kbif|NVRM: *^objClInitPcie|NVRM: *^nvidia_p2p|NVRM: *^RmP2P|NVRM: "
-           "*^RmThirdPartyP2P|NVRM: "
+           "NVRM: *@ kern_bus|NVRM: *@ kernel_bif|NVRM: *@ third_party_p2p|NVRM: *^kbus|NVRM: *^_kbus|NVRM: "
+           "*^kbif|NVRM: *^_kbif|NVRM: *^objClInitPcie|NVRM: *^nvidia_p2p|NVRM: *^RmP2P|NVRM: *^RmThirdPartyP2P|NVRM: "
            "*^_RmP2P|NVRM: *^CliP2P|NVRM: *^p2p|NVRM: *^thirdpartyp2p|NVRM: *^nv_p2p|NVRM: *^nv_dma|NVRM: *dma-buf",
            "",
            "The GPU driver reports an error of PCIe: the windows of the GPU (BARs), its PCIe functions, or access by "
@@ -1747,7 +1712,7 @@ constexpr LineMessage kRows[] = {
     marked("nvrm-partition-other", host,
            "NVRM: *@ kernel_mig|NVRM: *^kmigmgr|NVRM: *^migconfig|NVRM: *^cisubscription|NVRM: *^_kmigmgr|NVRM: "
            "*^gisubscription|NVRM: *^kgrmgr|NVRM: *^_kgrmgr|NVRM: *^vgpu|NVRM: *^kvgpumgr|NVRM: *^_kvgpumgr|NVRM: "
-           "*^kernelhostvgpu|NVRM: *^nvidia-vgpu|^nvidia-vgpu|^nvidia-vgpu-vfio",
+           "*^kernelhostvgpu|^nvidia-vgpu",
            "",
            "The GPU driver could not divide a GPU between programs (MIG) or virtual machines (vGPU). Usual causes: a "
            "profile that the GPU does not have or that does not fit next to the other instances, a GPU that was in use "
@@ -1755,8 +1720,8 @@ constexpr LineMessage kRows[] = {
            "nvidia-smi mig -lgi; nvidia-smi vgpu; cat /proc/driver/nvidia/version",
            "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/mig_mgr, virtualization", Printer::gpu),
     marked("nvrm-confidential-other", host,
-           "NVRM: *@ spdm|NVRM: *@ conf_compute|NVRM: *@ ccsl|NVRM: *^spdm|NVRM: *^_spdm|NVRM: *^confCompute|NVRM: "
-           "*^_confCompute|NVRM: *^ccsl|NVRM: *^libspdm",
+           "NVRM: *@ conf_compute|NVRM: *^spdm|NVRM: *^_spdm|NVRM: *^confCompute|NVRM: *^_confCompute|NVRM: "
+           "*^ccsl|NVRM: *^libspdm",
            "",
            "The GPU driver reports an error of the confidential computing mode (SPDM, encrypted transfer). Usual "
            "causes: a GPU, firmware or VBIOS without this mode, a virtual machine without memory encryption, or a GPU "
@@ -1765,12 +1730,12 @@ constexpr LineMessage kRows[] = {
            "NVIDIA open-gpu-kernel-modules src/nvidia/src/kernel/gpu/spdm, gpu/conf_compute", Printer::gpu),
     marked(
         "nvrm-memory-other", unknown,
-        "NVRM: *@ mem|NVRM: *@ phys_mem|NVRM: *@ vaspace|NVRM: *@ kern_gmmu|NVRM: *@ gmmu|NVRM: *@ virtual_mem|NVRM: "
-        "*@ video_mem|NVRM: *@ standard_mem|NVRM: *@ system_mem|NVRM: *^memmgr|NVRM: *^_memmgr|NVRM: *^kmemsys|NVRM: "
-        "*^_kmemsys|NVRM: *^heap|NVRM: *^_heap|NVRM: *^pma|NVRM: *^_pma|NVRM: *^kgmmu|NVRM: *^_kgmmu|NVRM: "
-        "*^gmmu|NVRM: *^vaspace|NVRM: *^gvaspace|NVRM: *^_gvaspace|NVRM: *^dmaAlloc|NVRM: *^dmaFreeMap|NVRM: "
-        "*^memdesc|NVRM: *^sysmem|NVRM: *^vidmem|NVRM: *^virtmem|NVRM: *^mmuWalk|NVRM: *^btree|NVRM: *^faultbuf|NVRM: "
-        "*^ctxBufPool|NVRM: *^osCreateMem|NVRM: *^memConstruct|NVRM: *^stdmem",
+        "NVRM: *@ mem|NVRM: *@ phys_mem|NVRM: *@ kern_gmmu|NVRM: *@ virtual_mem|NVRM: *@ video_mem|NVRM: *@ "
+        "standard_mem|NVRM: *@ system_mem|NVRM: *^memmgr|NVRM: *^_memmgr|NVRM: *^kmemsys|NVRM: *^_kmemsys|NVRM: "
+        "*^heap|NVRM: *^_heap|NVRM: *^pma|NVRM: *^_pma|NVRM: *^kgmmu|NVRM: *^_kgmmu|NVRM: *^gmmu|NVRM: *^vaspace|NVRM: "
+        "*^gvaspace|NVRM: *^_gvaspace|NVRM: *^dmaAlloc|NVRM: *^dmaFreeMap|NVRM: *^memdesc|NVRM: *^sysmem|NVRM: "
+        "*^vidmem|NVRM: *^virtmem|NVRM: *^mmuWalk|NVRM: *^btree|NVRM: *^faultbuf|NVRM: *^ctxBufPool|NVRM: "
+        "*^osCreateMem|NVRM: *^memConstruct|NVRM: *^stdmem",
         "",
         "The GPU driver reports an error of memory: of the GPU, of the host for the GPU, or of the page tables. Usual "
         "causes: memory of the GPU or the host that is used up (by this or another program), a program that ended "
@@ -1796,7 +1761,7 @@ constexpr LineMessage kRows[] = {
              {Work::in_machine, "Power-cycle the node if an NVSwitch stays missing."}},
             "lspci -d 10de: | grep -i bridge; journalctl -k -g 'nvswitch|SXid'; systemctl status nvidia-fabricmanager",
             "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/linux_nvswitch.c", Printer::gpu),
-    failing("nvidia-uvm-other", unknown, "^nvidia-uvm: |^nvidia_uvm: |^uvm: ", "",
+    failing("nvidia-uvm-other", unknown, "^nvidia_uvm: |^uvm: ", "",
             "NVIDIA's unified memory module (nvidia-uvm), which CUDA requires, reports an error. The module moves "
             "pages between GPUs and the host and handles page faults of the GPU. Usual causes: a program that accessed "
             "freed memory (Xid 31), a GPU that failed or left the bus, memory of the host that is used up, or a module "
@@ -1819,15 +1784,14 @@ constexpr LineMessage kRows[] = {
                 "journalctl -k -g 'NVRM|nvidia'; nvidia-smi -q; fabric-agentctl check --only gpudirect",
                 "NVIDIA open-gpu-kernel-modules", Printer::gpu),
     complaining(
-        "fabricmanager-other", host,
-        "nv-fabricmanager|fabricmanager|nvidia-fabricmanager|FabricManager|Fabric Manager|nvlsm|NVLSM|^nvlink_sm", "",
+        "fabricmanager-other", host, "fabricmanager|FabricManager|Fabric Manager|nvlsm|NVLSM|^nvlink_sm", "",
         "NVIDIA's fabric manager (or NVLSM), which sets up NVSwitch and NVLink between the GPUs. Usual causes: a "
         "release that is not that of the driver, an NVSwitch or NVLink that failed, or a GPU that was reset or is "
         "missing. Without it CUDA does not start on machines with NVSwitch. The RDMA network is not at fault.",
         "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric; nvidia-smi nvlink -s",
         "NVIDIA fabric manager"),
     complaining(
-        "imex-other", host, "nvidia-imex|^imex|IMEX", "",
+        "imex-other", host, "^imex|IMEX", "",
         "nvidia-imex, which lets GPUs of several nodes share memory over NVLink. Usual causes: a node of its list "
         "(nodes_config.cfg) that does not run it or is not reachable over TCP, different releases, or a domain that "
         "is not complete.",
@@ -1842,8 +1806,7 @@ constexpr LineMessage kRows[] = {
     // ---- AMD's GPUs.
     failing(
         "amdgpu-ras-other", host, kAmd,
-        "RAS|ras |ras_|ECC|poison|uncorrectable|correctable|hardware error|ACA|bad "
-        "page|eeprom|UMC|umc|MCA|retire|deferred",
+        "RAS|ras |ras_|ECC|poison|correctable|hardware error|ACA|bad page|eeprom|UMC|umc|MCA|retire|deferred",
         {"Hardware errors of an AMD GPU (RAS): memory, caches, links, and the list of bad pages. Usual causes: memory "
          "of the GPU with errors, or a threshold of bad pages that is reached. An uncorrectable error ends the "
          "processes on the GPU. ",
@@ -1857,7 +1820,7 @@ constexpr LineMessage kRows[] = {
         "amd-smi xgmi; amd-smi topology; journalctl -k -g xgmi", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_xgmi.c",
         Printer::gpu),
     failing("amdgpu-hang-other", host, kAmd,
-            "imeout waiting for VM|imeout waiting for sem|ailed to write reg|ait for *idle|wait for idle|VM flush",
+            "imeout waiting for VM|imeout waiting for sem|ailed to write reg|ait for *idle|VM flush",
             {"An AMD GPU does not answer its driver: the GPU hangs, or is not accessible on PCIe. The first line of "
              "amdgpu or pcieport decides. The processes on the GPU end. ",
              {Work::ends_jobs, "Reset the GPU or reboot."}},
@@ -1872,7 +1835,7 @@ constexpr LineMessage kRows[] = {
         "journalctl -k -g amdgpu; coredumpctl list", "Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c", Printer::gpu),
     failing("amdgpu-firmware-other", host, kAmd,
             "psp|PSP|firmware|Firmware|microcode|ucode|SMU|smu|^smc|SMC|pmfw|PMFW|^MES|^mes|IMU|TMR|^TA |^ta "
-            "|^fw|^FW|discovery|vbios|VBIOS|BIOS",
+            "|^fw|^FW|discovery|vbios|BIOS",
             "The firmware of an AMD GPU: its processors for security (PSP), power (SMU) and scheduling (MES). Usual "
             "causes: a firmware file that is missing or does not fit the driver, a GPU that does not answer, or a "
             "power or thermal limit.",
@@ -1885,23 +1848,21 @@ constexpr LineMessage kRows[] = {
             kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_job.c, amdgpu_ring.c", Printer::gpu),
     failing(
         "amdkfd-other", unknown,
-        "^kfd kfd|^kfd|amdkfd|^amdgpu: *kfd|[amdgpu]*kfd|^amdgpu: *init_user_pages|^amdgpu: *KFD|HSA_STATUS|^hsa_|ROCr",
-        "",
+        "^kfd|amdkfd|^amdgpu: *kfd|[amdgpu]*kfd|^amdgpu: *init_user_pages|^amdgpu: *KFD|HSA_STATUS|^hsa_|ROCr", "",
         "The compute interface of AMD GPUs (amdkfd), or ROCm above it. Usual causes: memory pages of a program that "
         "cannot be pinned, mapped or evicted (userptr; memlock limit), a queue that hangs or cannot be resumed, "
         "/dev/kfd that the container has no access to, or a process that ended. If it recurs, update kernel, driver "
         "and firmware.",
         "ls -l /dev/kfd /dev/dri; rocminfo | head; journalctl -k -g 'kfd|amdgpu'", "Linux drivers/gpu/drm/amd/amdkfd"),
     failing(
-        "amdgpu-reset-other", host, kAmd,
-        "reset|RESET|recover|BACO|mode1|mode2|bus|PCI|pcie|PCIe|suspend|resume|init|probe|hw_init|late_init",
+        "amdgpu-reset-other", host, kAmd, "reset|RESET|recover|BACO|mode1|mode2|bus|PCI|pcie|suspend|resume|init|probe",
         "The start, stop or reset of an AMD GPU. Usual causes: a GPU that hangs or has failed (the first line of the "
         "kernel log decides), a PCIe link that is lost, or a driver that does not fit.",
         kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_device.c", Printer::gpu),
     failing(
         "amdgpu-power-other", host, kAmd,
-        "clk|CLK|^clock|fan |Fan |ower limit|PPT|pptable|verdrive|^OD |performance level|^dpm|DPM|voltage|sclk|thermal|"
-        "emperature|powerplay|power profile|powergating",
+        "clk|CLK|^clock|fan |Fan |ower limit|PPT|pptable|verdrive|^OD |performance "
+        "level|^dpm|DPM|voltage|thermal|emperature|powerplay|power profile|powergating",
         "The power management of an AMD GPU (clocks, power limit, cooling, sensors) reports an error. Usual causes: a "
         "value that this GPU or its firmware does not allow, power firmware (SMU) that does not answer, or a virtual "
         "function, whose settings only its host can change. A rejected setting is unchanged.",
@@ -1921,8 +1882,7 @@ constexpr LineMessage kRows[] = {
             "setting that the GPU does not support, or a firmware that does not fit.",
             kAmdLog, "Linux drivers/gpu/drm/amd/amdgpu", Printer::gpu),
     complaining(
-        "amd-tools-other", host, "amd-smi|rocm-smi|rocminfo|amdsmi|^rsmi|amdsmi_|^rdc|gpuagent|device-metrics-exporter",
-        "",
+        "amd-tools-other", host, "amd-smi|rocm-smi|rocminfo|amdsmi|^rsmi|^rdc|gpuagent|device-metrics-exporter", "",
         "A tool or service of AMD's GPUs (amd-smi, RDC). Usual causes: amdgpu that is not loaded, /dev/kfd or /dev/dri "
         "without permission, or a library of another release. The RDMA network is not at fault.",
         "amd-smi list; ls -l /dev/kfd /dev/dri; lsmod | grep amdgpu", "ROCm amd-smi"),
@@ -1946,7 +1906,7 @@ constexpr LineMessage kRows[] = {
             "software; the job ends. The lines after it name the engine and the address.",
             "hl-smi; journalctl -k -g habanalabs", "Linux drivers/accel/habanalabs"),
     failing(
-        "habanalabs-other", host, "^habanalabs|^hl-smi|^hlthunk|^habana|^hl_|^hccl|^HCCL|HCL |^synapse", "",
+        "habanalabs-other", host, "^hl-smi|^hlthunk|^habana|^hl_|^hccl|^HCCL|HCL |^synapse", "",
         "The driver or software of an Intel Gaudi accelerator. Usual causes: a device that hangs or has failed and is "
         "reset, a firmware that does not fit the driver, or a scale-out port (NIC of the accelerator) that is down.",
         "hl-smi; journalctl -k -g habanalabs", "Linux drivers/accel/habanalabs", Printer::gpu),
@@ -1970,13 +1930,13 @@ constexpr LineMessage kRows[] = {
          {Work::in_machine, "Reseat the device if it was not removed on purpose."}},
         "lspci -tv; fabric-agentctl check --only pcie", "Linux drivers/pci/hotplug"),
     failing(
-        "vfio-other", host, "^vfio|^vfio-pci|^vfio_|VFIO|^pci *VF token|^nvgrace|^mlx5-vfio", "",
+        "vfio-other", host, "^vfio|VFIO|^pci *VF token|^nvgrace", "",
         "vfio, which gives a PCI device to a virtual machine or a user-space driver. Usual causes: a device without "
         "its own IOMMU group (ACS), one that cannot be reset or is still in use, an IOMMU that is off, or the memlock "
         "limit of the virtual machine.",
         "lspci -nnks {pci}; ls -l /sys/bus/pci/devices/{pci}/iommu_group; fabric-agentctl check --only iommu,acs",
         "Linux drivers/vfio"),
-    failing("iommu-start-other", host, "^arm-smmu|^AMD-Vi|^DMAR|^DMAR:|^iommu:|^pci *:*:*.*: stream",
+    failing("iommu-start-other", host, "^arm-smmu|^AMD-Vi|^DMAR|^iommu:|^pci *:*:*.*: stream",
             "register iommu|probe|stream * already|nitializ|nable to map|llocate|enable",
             "The kernel cannot start an IOMMU: two PCI devices have the same stream ID, a table of the BIOS (IVRS, "
             "DMAR, IORT) is wrong, or the kernel has an error that a newer one corrects. The devices behind it have no "
@@ -1984,14 +1944,14 @@ constexpr LineMessage kRows[] = {
             "journalctl -k -g 'DMAR|AMD-Vi|smmu|iommu'; uname -r; fabric-agentctl check --only iommu",
             "Linux drivers/iommu"),
     failing("iommu-other", unknown,
-            "^DMAR|^DMAR:|^AMD-Vi|^arm-smmu|^iommu:|^iommu |^dmar|^IOMMU|^iommufd|DMAR-IR|^SMMU|^tegra241_cmdqv", "",
+            "^DMAR|^AMD-Vi|^arm-smmu|^iommu:|^iommu |^dmar|^IOMMU|^iommufd|DMAR-IR|^SMMU|^tegra241_cmdqv", "",
             "The IOMMU, which translates and limits the memory access of devices. Usual causes: a device that accessed "
             "memory that is not mapped (its driver or firmware), a device that does not answer an invalidation, or a "
             "BIOS table that is wrong. GPUDirect RDMA needs iommu=pt.",
             "cat /proc/cmdline; journalctl -k -g 'DMAR|AMD-Vi|smmu'; fabric-agentctl check --only iommu",
             "Linux drivers/iommu"),
     failing("memory-error-other", host,
-            "^EDAC|^mce: |^MCE|[Hardware Error]|^GHES|^HEST|^BERT|^ERST|^Memory failure|^mce:|^RAS: "
+            "^EDAC|^MCE|[Hardware Error]|^GHES|^HEST|^BERT|^ERST|^Memory failure|^mce:|^RAS: "
             "|^CPER|{*}[Hardware|^MCA:|^ras:|rasdaemon|mcelog",
             "",
             {"Errors of memory, CPU or platform, as the hardware or its firmware reports them. Usual causes: a memory "
@@ -2021,9 +1981,9 @@ constexpr LineMessage kRows[] = {
         "^ibwarn|^iberror|^ibdiag|^iblinkinfo|^ibqueryerrors|^perfquery|^smpquery|^saquery|^ibping|^ibnetdiscover|^"
         "ibstat|^ibtracert|^mlxlink|^mlxconfig|^mlxfwmanager|^flint|^mst:|^mft|^-E- |^mlxreg",
         "",
-        "A diagnostic program of InfiniBand or of the NIC's firmware (infiniband-diags, ibdiagnet, MFT). Usual "
-        "causes: a device of management packets that is not accessible (ib_umad, root), an Ethernet port, a node "
-        "that does not answer, or a firmware that does not know the request.",
+        "A diagnostic program of InfiniBand or of the NIC's firmware (infiniband-diags, ibdiagnet, MFT). Usual causes: "
+        "a device of management packets that is not accessible (ib_umad, root), an Ethernet port, a node that does not "
+        "answer, or a firmware that does not know the request.",
         "ls -l /dev/infiniband; rdma link show; devlink dev info pci/{pci}", "rdma-core infiniband-diags, MFT",
         Printer::fabric),
     complaining(
@@ -2060,23 +2020,23 @@ constexpr LineMessage kRows[] = {
         "limits of the NIC. The errno decides.",
         "ls -l /dev/infiniband; ibv_devinfo -l; ulimit -l", "rdma-core libibverbs", Printer::library),
 
-    failing("rdma-program-other", unknown,
-            "^QP |^QP.|^QPs|^qp |^CQ |^CQ.|^SRQ|^MR |^MR.|^PD |^GID "
-            "|^GIDs|^GID:|^RDMA|RoCE|InfiniBand|^HCA|^UMAD|^XRC|^AH |"
-            "queue pair|completion queue|memory region|protection domain|^recv CQ|^rdma|^perftest|ib_write_bw|"
-            "ib_read_bw|ib_send_bw|ib_write_lat|ib_send_lat|ib_read_lat|infiniband",
-            "",
-            "A program on RDMA (perftest, a storage client, an inference engine) reports a failed operation. Usual "
-            "causes: a device that is not in the container, a GID, MTU or address that does not fit, a limit "
-            "(memlock, queue pairs, sizes), or a peer that does not answer. The errno, and the lines around, decide.",
-            "ibv_devinfo -l; rdma link show; ulimit -l", "libibverbs(3), perftest src", Printer::library),
+    failing(
+        "rdma-program-other", unknown,
+        "^QP |^QP.|^QPs|^qp |^CQ |^CQ.|^SRQ|^MR |^MR.|^PD |^GID |^GIDs|^GID:|^RDMA|RoCE|InfiniBand|^HCA|^UMAD|^XRC|^AH "
+        "|queue pair|completion queue|memory region|protection domain|^recv "
+        "CQ|^rdma|^perftest|ib_write_bw|ib_read_bw|ib_send_bw|ib_write_lat|ib_send_lat|ib_read_lat|infiniband",
+        "",
+        "A program on RDMA (perftest, a storage client, an inference engine) reports a failed operation. Usual causes: "
+        "a device that is not in the container, a GID, MTU or address that does not fit, a limit (memlock, queue "
+        "pairs, sizes), or a peer that does not answer. The errno, and the lines around, decide.",
+        "ibv_devinfo -l; rdma link show; ulimit -l", "libibverbs(3), perftest src", Printer::library),
 
     // ---- Services of the node.
     marked("slurm-other", unknown,
-           "slurmd: error:|slurmctld: error:|slurmstepd: error:|slurmdbd: error:|srun: error:|sbatch: error:|"
-           "salloc: error:|scontrol: error:|sinfo: error:|slurmd: fatal:|slurmctld: fatal:|slurmstepd: fatal:|"
-           "slurmd[*error:|slurmctld[*error:|slurmstepd[*error:|slurmd[*fatal:|slurmctld[*fatal:|sacctmgr: error:|"
-           "squeue: error:|pam_slurm*error|[*-*-*T*:*:*.*] error: |[*-*-*T*:*:*.*] fatal: ",
+           "slurmd: error:|slurmctld: error:|slurmstepd: error:|slurmdbd: error:|srun: error:|sbatch: error:|salloc: "
+           "error:|scontrol: error:|sinfo: error:|slurmd: fatal:|slurmctld: fatal:|slurmstepd: "
+           "fatal:|slurmd[*error:|slurmctld[*error:|slurmstepd[*error:|slurmd[*fatal:|slurmctld[*fatal:|sacctmgr: "
+           "error:|squeue: error:|pam_slurm*error|[*-*-*T*:*:*.*] error: |[*-*-*T*:*:*.*] fatal: ",
            "",
            "Slurm: the controller (slurmctld), a node's daemon (slurmd), a job step (slurmstepd) or a client (srun). "
            "Usual causes: daemons that do not reach each other, a file of the configuration that differs between the "
@@ -2085,7 +2045,7 @@ constexpr LineMessage kRows[] = {
            "scontrol show node; scontrol ping; journalctl -u slurmd -p warning", "Slurm src", Printer::slurm),
     complaining(
         "slurm-daemon-other", unknown,
-        "^slurmd|^slurmctld|^slurmstepd|^slurmdbd|^munged|^srun:|^sackd|^slurmrestd|^pyxis|pyxis:|^enroot|enroot", "",
+        "^slurmd|^slurmctld|^slurmstepd|^munged|^srun:|^sackd|^slurmrestd|^pyxis|pyxis:|enroot", "",
         "Slurm, or its plugins for containers (pyxis, enroot). Usual causes: daemons that do not reach each other, an "
         "image that cannot be read, a hook that failed, a full file system, or configuration that differs between the "
         "nodes.",
@@ -2093,8 +2053,8 @@ constexpr LineMessage kRows[] = {
     complaining(
         "k8s-device-plugin-other", host,
         "device-plugin|evice plugin|ailed to start plugin|config vfs "
-        "for|device_plugin|rdma-shared-dp|k8s-rdma|deviceplugin|nvidia-device|amdgpu-dp|dra-driver|gpu-"
-        "operator|network-operator|gpu-feature|nfd-worker|node-feature",
+        "for|device_plugin|rdma-shared-dp|k8s-rdma|deviceplugin|nvidia-device|amdgpu-dp|dra-driver|gpu-operator|"
+        "network-operator|gpu-feature|nfd-worker|node-feature",
         "",
         "A device plugin or operator of Kubernetes, which gives GPUs or RDMA devices to pods. Usual causes: a selector "
         "of its configuration that matches no device, a driver that is not loaded, or a kubelet that was restarted "
@@ -2103,8 +2063,8 @@ constexpr LineMessage kRows[] = {
         "NVIDIA k8s-device-plugin, k8s-rdma-shared-dev-plugin", Printer::node_service),
     complaining(
         "k8s-network-other", host,
-        "multus|sriov-cni|sriov-network|SriovNetwork|ib-sriov|rdma-cni|SRIOV-CNI|type=\"sriov|type=\"ib-sriov|type="
-        "\"rdma|type=\"host-device|type=\"macvlan|type=\"ipvlan|whereabouts|type=\"ovs|config-daemon",
+        "multus|sriov-cni|sriov-network|SriovNetwork|ib-sriov|rdma-cni|SRIOV-CNI|type=\"sriov|type=\"rdma|type=\"host-"
+        "device|type=\"macvlan|type=\"ipvlan|whereabouts|type=\"ovs|config-daemon",
         "",
         "The additional network interfaces of pods (Multus, SR-IOV CNI, RDMA CNI, IPAM). Usual causes: a virtual "
         "function that is in use or gone, no free address, RDMA's network namespace mode (rdma system show), or a "
@@ -2113,9 +2073,7 @@ constexpr LineMessage kRows[] = {
         Printer::node_service),
     complaining(
         "nvidia-container-other", host,
-        "nvidia-container|libnvidia-container|nvidia-ctk|NVIDIA "
-        "Container|nvidia-oci|container-toolkit|nvidia.com/gpu|nvidia-cdi",
-        "",
+        "nvidia-container|nvidia-ctk|NVIDIA Container|nvidia-oci|container-toolkit|nvidia.com/gpu|nvidia-cdi", "",
         "NVIDIA's container toolkit, which adds the GPUs to containers. Usual causes: a driver that is not loaded or "
         "of another release, a runtime that is not configured for it, a device or CDI file that is missing, or "
         "cgroups. The RDMA network is not at fault.",
@@ -2144,8 +2102,8 @@ constexpr LineMessage kRows[] = {
            "show pfcwd stats; show pfc counters; show buffer configuration", "SONiC sonic-swss orchagent",
            Printer::switch_software),
     marked("sonic-other", unknown,
-           "ERR swss#|ERR syncd#|ERR pmon#|ERR bgp#|ERR lldp#|ERR teamd#|ERR orchagent|ERR syncd|CRIT syncd#|CRIT "
-           "swss#|ERR dockerd|ERR xcvrd|ERR snmp#|ERR database#|ERR gnmi#|ERR radv#|ERR monit|ERR kernel",
+           "ERR swss#|ERR pmon#|ERR bgp#|ERR lldp#|ERR teamd#|ERR orchagent|ERR syncd|CRIT syncd#|CRIT swss#|ERR "
+           "dockerd|ERR xcvrd|ERR snmp#|ERR database#|ERR gnmi#|ERR radv#|ERR monit|ERR kernel",
            "",
            "A container of SONiC on a switch: orchagent (swss) writes the configuration, syncd drives the chip, pmon "
            "the modules and the cooling, bgp the routes. Usual causes: a configuration that the chip rejects, a table "
@@ -2163,8 +2121,7 @@ constexpr LineMessage kRows[] = {
     complaining(
         "cumulus-other", network,
         "^switchd[|^switchd:|^switchd.service|^ports.conf|^portwd|^nvued|^clagd|^ptmd|hal_mlx|hal_bcm|^smond|^ledmgrd|^"
-        "sx_|SXD|sx_sdk|^hw-"
-        "management|^sdk_",
+        "sx_|SXD|sx_sdk|^hw-management|^sdk_",
         "",
         "A service of Cumulus Linux or NVIDIA's switches (switchd, clagd, nvued, the SDK of the chip). Usual causes: a "
         "configuration that the chip rejects, a table that is used up, a module, or a peer switch of the MLAG that "
@@ -2172,10 +2129,10 @@ constexpr LineMessage kRows[] = {
         "nv show interface; systemctl status switchd; tail -n 50 /var/log/switchd.log", "Cumulus Linux switchd",
         Printer::switch_software),
     marked("switch-log-other", network, "%*-0-|%*-1-|%*-2-|%*-3-|%*-4-",
-           "%ETH|%PFC|%QOS|%LACP|%LLDP|%BGP|%MLAG|%IF|%PORT|%XCVR|%TRANSCEIVER|%HARDWARE|%SAND|%TAHUSD|%IPQOSMGR|"
-           "%PLATFORM|%VPC|%PHY|%LINEPROTO|%LINK|%PLATFORM|%FWK|%TAH|%SPANTREE|%STP|%MODULE|%SFF8472|%ACL|%MTC|%AGENT|"
-           "%PROCMGR|%ROUTING|%BFD|%EVPN|%ARP|%L2|%L3|%QUEUE|%POWER|%FAN|%TEMP|%ENVMON|%SYSTEM|%KERN|%USER|%SNMP|%FEX|"
-           "%NVE|%ELTM|%DCBX|%VSHD|%PIM|%OSPF|%CAPACITY|%RIB|%FIB|%PTP|%REDUNDANCY",
+           "%ETH|%PFC|%QOS|%LACP|%LLDP|%BGP|%MLAG|%IF|%PORT|%XCVR|%TRANSCEIVER|%HARDWARE|%SAND|%IPQOSMGR|%PLATFORM|%"
+           "VPC|%PHY|%LINEPROTO|%LINK|%FWK|%TAH|%SPANTREE|%STP|%MODULE|%SFF8472|%ACL|%MTC|%AGENT|%PROCMGR|%ROUTING|%"
+           "BFD|%EVPN|%ARP|%L2|%L3|%QUEUE|%POWER|%FAN|%TEMP|%ENVMON|%SYSTEM|%KERN|%USER|%SNMP|%FEX|%NVE|%ELTM|%DCBX|%"
+           "VSHD|%PIM|%OSPF|%CAPACITY|%RIB|%FIB|%PTP|%REDUNDANCY",
            "A switch (NX-OS, EOS or similar) reports an event of severity 0 to 4: %FACILITY-SEVERITY-NAME. The "
            "facility is the part of the switch: ETHPORT and LINEPROTO the ports, PFC and QOS the queues, XCVR the "
            "modules, BGP and LACP the protocols.",
@@ -2186,10 +2143,9 @@ constexpr LineMessage kRows[] = {
     {.id = "driver-error",
      .cause = host,
      .patterns = "",
-     .meaning =
-         "The driver of a NIC or RDMA device reports a failed operation of its own. No rule knows this message "
-         "more closely: its codes are all that is known. Look at the versions of driver and firmware, and at the "
-         "first such line in the kernel log.",
+     .meaning = "The driver of a NIC or RDMA device reports a failed operation of its own. No rule knows this message "
+                "more closely: its codes are all that is known. Look at the versions of driver and firmware, and at "
+                "the first such line in the kernel log.",
      .next = kKernelLog,
      .source = "Linux drivers/net/ethernet, drivers/infiniband",
      .call = Call::of_driver},

@@ -13,12 +13,17 @@ namespace {
 
 using enum FaultLocation;
 
+constexpr Condition consequence(Condition row) {
+  row.is_consequence = true;
+  return row;
+}
+
 // The narrow ones first: "connection refused: no such device" is about the device.
 constexpr Condition kConditions[] = {
     {"says-dma-map",
      host,
-     "dma_map*fail|dma map*fail|dma-map*fail|dma mapping*fail|dma mapping error|dma_mapping_error|map*for "
-     "dma*fail|fail*to map dma|fail*to dma map|fail*to dma-map|fail*map dma address|failed to map scatterlist",
+     "dma_map*fail|dma map*fail|dma-map*fail|dma mapping error|dma_mapping_error|map*for dma*fail|fail*to map "
+     "dma|fail*to dma map|fail*to dma-map|fail*map dma address|failed to map scatterlist",
      {"The message says that memory could not be mapped for DMA, the access of the device: the address space of the "
       "IOMMU or the bounce buffers (swiotlb) are used up, or the device cannot reach the address. Register less memory "
       "at a time, look for the reason in the kernel log (IOMMU, swiotlb), and try iommu=pt."},
@@ -26,17 +31,16 @@ constexpr Condition kConditions[] = {
 
     {"says-local-service",
      host,
-     "dial unix*refused|dial unix*no such file|.sock: connection refused|.sock: connect: connection refused|.sock: no "
-     "such file|.sock: connect: no such file|.sock* connection refused|.sock\"*connection refused|unix:/*connection "
-     "refused|unix domain socket*refused|.socket: connection refused|.socket: no such file",
+     "dial unix*refused|dial unix*no such file|.sock: no such file|.sock: connect: no such file|.sock* connection "
+     "refused|.sock\"*connection refused|unix:/*connection refused|unix domain socket*refused|.socket: no such file",
      {"The message says that the program could not connect to a local socket of this host: the daemon of the socket is "
       "stopped or restarts, or the socket is at another path or not mounted in the container. Look at the state and "
       "the journal of this daemon: systemctl status; journalctl -u."}},
 
     {"says-corrected",
      none,
-     "requires no further action|has been corrected|was corrected|corrected by h/w|changing it to|this is harmless|"
-     "is harmless|can be ignored|can safely be ignored|successfully recovered",
+     "requires no further action|has been corrected|was corrected|corrected by h/w|changing it to|is harmless|can be "
+     "ignored|can safely be ignored|successfully recovered",
      {"The message itself says that no action is needed: the program has corrected the value or the error, and goes "
       "on. Many such lines in a short time are worth a look at the part that they name."}},
 
@@ -45,8 +49,8 @@ constexpr Condition kConditions[] = {
      none,
      "falling back|falls back|fall back to|^fallback|proceeding with|retrying|will retry|try again|, skipping|skipping "
      "it|clamped to|clamping to|may be ignored|will be ignored|^ignoring |set to default|using default|use "
-     "default|continue without|continuing without|continuing with|^set*continuing anyway|test continues|, switch to |, "
-     "switching to |. trying ",
+     "default|continue without|continuing with|^set*continuing anyway|test continues|, switch to |, switching to |. "
+     "trying ",
      {"The message itself says that the program goes on: it tries again, or takes another value or another way, which "
       "the line names. That is no fault by itself. Look at it only if the omitted part is needed, if the job is slow, "
       "or if the line repeats without end."},
@@ -58,11 +62,10 @@ constexpr Condition kConditions[] = {
 
     {"says-affinity",
      none,
-     "cpu affinity|sched_setaffinity|setaffinity|local cpu set|^cpu mask|bind*to core|bind*to cpu|pin*thread to|"
-     "set_mempolicy|memory policy",
+     "cpu affinity|setaffinity|local cpu set|^cpu mask|bind*to core|bind*to cpu|pin*thread to|set_mempolicy|memory "
+     "policy",
      {"The message says that the program could not place its threads or its memory on the CPUs or the NUMA node that "
-      "it "
-      "wanted: the container or the job has other CPUs (cpuset), or may not choose (CAP_SYS_NICE). It goes on. "
+      "it wanted: the container or the job has other CPUs (cpuset), or may not choose (CAP_SYS_NICE). It goes on. "
       "Harmless for the function; no action if the speed is right."},
      false,
      {.words = "cgroup|fatal|abort|kubelet|runc|isolat"}},
@@ -73,12 +76,7 @@ constexpr Condition kConditions[] = {
      {"The message says that the device or its driver does not have these statistics. Only their values are missing. "
       "Harmless; no action."},
      false,
-     {},
-     Says::other,
-     Complaint::with_errno,
-     {},
-     false,
-     "EOPNOTSUPP|ENOTSUPP"},
+     {.only_errors = "EOPNOTSUPP|ENOTSUPP"}},
 
     // An offload of a netdev. A feature that RDMA needs is worth a look.
     {"says-feature-off",
@@ -119,8 +117,7 @@ constexpr Condition kConditions[] = {
      host,
      "bug: kernel null|bug: unable to handle|general protection fault*[#|^oops: *[#|kernel bug at ",
      {"The message says that the kernel itself, or one of its modules, failed: the function after RIP, and the module "
-      "in "
-      "brackets, are the place. The network and other hosts take no part. ",
+      "in brackets, are the place. The network and other hosts take no part. ",
       {Work::ends_jobs, "Reboot the node; "},
       "update the kernel or the driver, and report the whole trace if it comes again."},
      true},
@@ -138,8 +135,8 @@ constexpr Condition kConditions[] = {
     {"says-module-access",
      cable,
      "accessing module|module stretched|^scl too "
-     "long|qsfp*communication|module*eeprom*fail|sfp*eeprom*fail|fail*read*module eeprom|qsfp*i2c|"
-     "i2c*qsfp|sfp*i2c|i2c*sfp|module*i2c|i2c*module",
+     "long|qsfp*communication|module*eeprom*fail|sfp*eeprom*fail|fail*read*module "
+     "eeprom|sfp*i2c|i2c*sfp|module*i2c|i2c*module",
      {"The message says that the module in a cage does not answer on its management bus (I2C): module or cable are "
       "faulty or badly seated, or the bus of the cage is. ",
       {Work::at_link, "Reseat the module, then try it in another port and another module in this port."}},
@@ -147,12 +144,10 @@ constexpr Condition kConditions[] = {
 
     {"says-hardware",
      host,
-     "uncorrectable|uncorrected|^ecc error|hardware error|hardware issue|hardware failure|hardware problem|"
-     "parity error|nvlink error|over nvlink|nvlink*is down|nvlink*currently "
-     "down|nvlink*inactive|cper_severity_fatal|machine check "
-     "exception|machine check event|machine check error|"
-     "fallen off|row remap|^ras error|catastrophic|"
-     "lane error|needs to be replaced|bad block|^cmci storm|link has been reset|doca_error_device_fatal_error",
+     "uncorrectable|uncorrected|^ecc error|hardware error|hardware issue|hardware failure|hardware problem|parity "
+     "error|nvlink error|over nvlink|nvlink*is down|nvlink*currently down|nvlink*inactive|cper_severity_fatal|machine "
+     "check exception|machine check event|machine check error|fallen off|row remap|^ras error|catastrophic|lane "
+     "error|needs to be replaced|bad block|^cmci storm|link has been reset|doca_error_device_fatal_error",
      {"The message says that a part of this host reports an error of its hardware: a GPU, its memory or NVLink, a NIC, "
       "a memory module or PCIe. The kernel log names the part (Xid, AER, EDAC). ",
       {Work::ends_jobs, "Reset the GPU or NIC, or reboot; "},
@@ -163,9 +158,8 @@ constexpr Condition kConditions[] = {
     // The event log of a BMC has forms of its own: "| Processor #0xc9 | IERR | Asserted".
     {"says-sensor",
      host,
-     "#0x*^asserted$|sel entry|^assertion event|^sel: |dimm*high "
-     "temp|voltage*inadequate|pci perr|fatal bus error|server recovery timer|critical "
-     "interrupt|voltage*non_recoverable|^ierr$",
+     "#0x*^asserted$|sel entry|^assertion event|^sel: |dimm*high temp|voltage*inadequate|pci perr|fatal bus "
+     "error|server recovery timer|critical interrupt|voltage*non_recoverable|^ierr$",
      {"The message is an event of a sensor of the server, of its management controller (BMC): voltage, temperature, "
       "power, fan, memory or processor. The line names the part. Read the events around it (ipmitool sel elist); ",
       {Work::in_machine, "replace the part if it comes again."}},
@@ -188,33 +182,26 @@ constexpr Condition kConditions[] = {
      true},
 
     // The end of a program or a connection. Objects that are left are freed with the process.
-    {"says-teardown",
-     unknown,
-     "graceful shutdown|during shutdown|at shutdown|on shutdown|during teardown|during finaliz|during cleanup|during "
-     "destruct|in destructor|while closing|while shutting down",
-     {"The message says that an object could not be freed in order at the end of a connection or of the process. After "
-      "another error it is a consequence: look at the first error of this process. Without one it is harmless; no "
-      "action."},
-     false,
-     {.words = "^node|^host |server|machine|^system"},
-     Says::other,
-     Complaint::with_errno,
-     {},
-     true},
+    consequence({"says-teardown",
+                 unknown,
+                 "graceful shutdown|during shutdown|at shutdown|on shutdown|during teardown|during finaliz|during "
+                 "cleanup|during destruct|in destructor|while closing|while shutting down",
+                 {"The message says that an object could not be freed in order at the end of a connection or of the "
+                  "process. After another error it is a consequence: look at the first error of this process. Without "
+                  "one it is harmless; no action."},
+                 false,
+                 {.words = "^node|^host |server|machine|^system"}}),
 
-    {"says-canceled",
-     unknown,
-     "operation aborted|operation canceled|operation cancelled|operation was canceled|operation was cancelled|request "
-     "canceled|request cancelled|request was canceled|request was cancelled|was canceled by|was cancelled by",
-     {"The message says that an operation was cancelled while it waited: its time ran out, its connection was closed, "
-      "or the program ends. This is a consequence: the timeout, or the error of the other end, is in another line, "
-      "also shortly after this one."},
-     false,
-     {.words = "^user|^job"},
-     Says::other,
-     Complaint::with_errno,
-     {},
-     true},
+    consequence({"says-canceled",
+                 unknown,
+                 "operation aborted|operation canceled|operation cancelled|operation was canceled|operation was "
+                 "cancelled|request canceled|request cancelled|request was canceled|request was cancelled|was canceled "
+                 "by|was cancelled by",
+                 {"The message says that an operation was cancelled while it waited: its time ran out, its connection "
+                  "was closed, or the program ends. This is a consequence: the timeout, or the error of the other end, "
+                  "is in another line, also shortly after this one."},
+                 false,
+                 {.words = "^user|^job"}}),
 
     {"says-no-peer-access",
      host,
@@ -255,11 +242,10 @@ constexpr Condition kConditions[] = {
 
     {"says-link-down",
      cable,
-     "link is down|link down|^linkdown|link change*is down|link * changed state * times|link is not up|"
-     "changed state to down|operation status down|^port is down|port down|no "
-     "carrier|lost carrier|carrier lost|link failure|link lost|link went down|link not ready|link is not ready|port "
-     "state is down|port is not active|port not active|link flap|link_flap|^flapping|no link detected|no link on|no "
-     "link,",
+     "link is down|link down|^linkdown|link change*is down|link * changed state * times|link is not up|changed state "
+     "to down|operation status down|^port is down|port down|no carrier|lost carrier|carrier lost|link failure|link "
+     "lost|link went down|link not ready|link is not ready|port state is down|port is not active|port not active|link "
+     "flap|link_flap|^flapping|no link detected|no link on|no link,",
      {"The message says that a link is down: cable, module, or the port at the other end, which may be switched off or "
       "restart. ",
       {Work::at_link, "Check the cable and the module of this port, "},
@@ -286,17 +272,17 @@ constexpr Condition kConditions[] = {
 
     {"says-duplicate",
      network,
-     "duplicate*guid|duplicated*guid|duplicate*address|duplicate ^ip |address conflict|conflicting address|"
-     "duplicate*^lid |duplicate*^mac ",
+     "duplicate*guid|duplicate*address|duplicate ^ip |address conflict|conflicting address|duplicate*^lid "
+     "|duplicate*^mac ",
      {"The message says that two nodes of the network have the same address or GUID: a cloned host, a NIC with the "
       "GUID of another one, or a loop in the cabling. The line, or the next one, names the two."},
      true},
 
     {"says-name-lookup",
      host,
-     "resolve host|resolve the host|resolve hostname|name or service not known|in name resolution|name resolution "
-     "fail|no address associated with|nodename nor servname|no such host|^getaddrinfo|^gethostbyname|control machine "
-     "address|unknown host",
+     "resolve host|resolve the host|name or service not known|in name resolution|name resolution fail|no address "
+     "associated with|nodename nor servname|no such host|^getaddrinfo|^gethostbyname|control machine address|unknown "
+     "host",
      {"The message says that the name of a host cannot be resolved on this host, or in this container: an entry in "
       "/etc/hosts or the DNS is missing, the DNS server of /etc/resolv.conf does not answer, or a proxy is needed. "
       "Test: getent hosts NAME."},
@@ -314,8 +300,8 @@ constexpr Condition kConditions[] = {
 
     {"says-in-use",
      software,
-     "address already in use|already in use|already running|already registered|same gpu|same device|doca_error_in_use|"
-     "doca_error_already_exist",
+     "already in use|already running|already registered|same gpu|same "
+     "device|doca_error_in_use|doca_error_already_exist",
      {"The message says that something is used twice: a port or a socket of a process that still runs, or a GPU or a "
       "NIC that two processes of the host were given. Look for processes that an earlier job left, and at the number "
       "of processes and the devices that each of them was given."},
@@ -324,17 +310,15 @@ constexpr Condition kConditions[] = {
 
     {"says-busy",
      host,
-     "device or resource busy|resource busy|is busy|device busy|non-zero usage count|driver is in use|^module*is in "
-     "use|group is not "
+     "resource busy|is busy|device busy|non-zero usage count|driver is in use|^module*is in use|group is not "
      "viable|still bound to",
      {"The message says that a device, an interface or a module is in use, and cannot be changed or removed: it is up, "
       "a bond, a bridge or a virtual machine has it, or a process has it open."}},
 
     {"says-peer-restarted",
      peer,
-     "re-registered|reregistered|stale-generation|stale generation|has restarted|was restarted since|restarted "
-     "since|new "
-     "incarnation|old incarnation|stale incarnation|newer generation|older generation|different incarnation",
+     "re-registered|reregistered|stale-generation|stale generation|has restarted|restarted since|new incarnation|old "
+     "incarnation|stale incarnation|newer generation|older generation|different incarnation",
      {"The message says that the other end has restarted or registered again, and the addresses, keys and requests "
       "that this process has of it are not valid any more. Make the connection or the request again, and look in the "
       "log of the other end why it restarted."},
@@ -344,8 +328,8 @@ constexpr Condition kConditions[] = {
 
     {"says-peer-differs",
      peer,
-     "remote*incompatible|remote*different|different number of*remote|remote*does not match|"
-     "remote*do not match|peer*incompatible|mismatch*with peer|mismatch*with remote|peer*different",
+     "remote*incompatible|remote*different|different number of*remote|remote*does not match|remote*do not "
+     "match|peer*incompatible|mismatch*with peer|mismatch*with remote|peer*different",
      {"The message says that the other end has something else than this host: another link type, number of ports, "
       "version or setting. Compare the two hosts; one of them may have lost a port."}},
 
@@ -360,9 +344,7 @@ constexpr Condition kConditions[] = {
     {"says-firmware-file",
      host,
      "find fw file|missing firmware|find firmware file|fw file*not found|firmware file*not found|direct firmware "
-     "load|load firmware "
-     "image|firmware image not found|no firmware image|request_firmware|^request "
-     "firmware|firmware "
+     "load|load firmware image|firmware image not found|no firmware image|request_firmware|^request firmware|firmware "
      "file failed|firmware: failed to load|failed to load firmware|could not load firmware|cannot load firmware|unable "
      "to load firmware|firmware load failed",
      {"The message says that the driver did not find, or could not load, the file of the firmware of its device: the "
@@ -372,8 +354,7 @@ constexpr Condition kConditions[] = {
       "."}},
     {"says-firmware-dead",
      host,
-     "could not connect to fw|could not connect to firmware|firmware*not responding|firmware*not respond|firmware*not "
-     "responsive|firmware*is "
+     "could not connect to fw|could not connect to firmware|firmware*not respond|firmware*not responsive|firmware*is "
      "dead|firmware*not running|^fw *not responding|^fw *not running|firmware*hung|firmware hang|firmware*did not "
      "start|firmware*not ready|firmware*has crashed|firmware crash|firmware*assert",
      {"The message says that the firmware of a device of this host does not run, or does not answer its driver. ",
@@ -396,17 +377,17 @@ constexpr Condition kConditions[] = {
 
     {"says-variable",
      software,
-     "verify nccl_|verify ucx_|check nccl_|check the value of|check your|verify that*is set|verify your|"
-     "is not set correctly|wrong value|variable is not|variable not",
+     "verify nccl_|verify ucx_|check nccl_|check the value of|check your|verify that*is set|verify your|is not set "
+     "correctly|wrong value|variable is not|variable not",
      {"The message says that a variable of the environment or an option is wrong for this host. Correct the one that "
       "the line names; compare it with the devices and netdevs of this host."}},
 
     {"says-not-fitting",
      host,
-     "version mismatch|versions mismatch|version does not match|versions do not match|mismatched version|"
-     "mismatch*version|incompatible|abi version|unsupported version|wrong version|version is too old|is too old|"
-     "too new|newer version|requires version|requires driver|driver/library|"
-     "version*not supported|version*don't match|version*doesn't match|different version|doca_error_unsupported_version",
+     "version mismatch|versions mismatch|version does not match|versions do not "
+     "match|mismatch*version|incompatible|abi version|unsupported version|wrong version|is too old|too new|newer "
+     "version|requires version|requires driver|driver/library|version*not supported|version*don't "
+     "match|version*doesn't match|different version|doca_error_unsupported_version",
      {"The message says that two parts do not fit each other: kernel module and library, driver and firmware, or the "
       "programs of two hosts. After an update, ",
       {Work::ends_jobs, "reload the driver or reboot"},
@@ -428,10 +409,9 @@ constexpr Condition kConditions[] = {
     {"says-not-loaded",
      host,
      "not loaded|not installed|failed loading|error loading|failed to insert|unable to insert|could not load|cannot "
-     "load|can't load|couldn't load|failed to load|unable to load|"
-     "load failed|failed to dlopen|dlopen failed|cannot dlopen|unable to dlopen|cannot open shared object|no module "
-     "named|driver not registered|not registered with|"
-     "is * loaded?|no driver|driver is not|driver not|module not found|library not found|could not be loaded",
+     "load|can't load|couldn't load|failed to load|unable to load|load failed|failed to dlopen|dlopen failed|cannot "
+     "dlopen|unable to dlopen|cannot open shared object|no module named|not registered with|is * loaded?|no "
+     "driver|driver is not|driver not|module not found|library not found|could not be loaded",
      {"The message says that a kernel module, a driver or a library is not loaded or not installed on this host, or is "
       "absent from the container. Load or install it: lsmod, modprobe, ldconfig -p; in a container, the runtime and "
       "its mounts."},
@@ -442,7 +422,7 @@ constexpr Condition kConditions[] = {
     {"says-no-address-space",
      host,
      "no space for [mem|[mem*can't assign|can't assign mem|[mem*failed to assign|failed to assign [mem|^bar *failed|no "
-     "mmio|mmio*exhausted|no memory region found in bar|bar-usage|bar1*full|no space for bar|^bar*no space for [mem",
+     "mmio|mmio*exhausted|no memory region found in bar|bar-usage|bar1*full|no space for bar",
      {"The message says that there is too little address space for the memory of a device (BAR). ",
       {Work::at_machine, "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window"},
       "; for BAR1 of a GPU, register fewer or smaller buffers."},
@@ -463,11 +443,11 @@ constexpr Condition kConditions[] = {
 
     {"says-slower-link",
      host,
-     "speed*expecting|speed*but expected|speed*instead of|width*expecting|width*but expected|width*instead of|"
-     "^speed*lower than expected|^speed*below the expected|^speed*below expected|^width*lower than expected|"
-     "^width*below the expected|^width*below expected|^link*lower than expected|^link*below the expected|"
-     "^link*below expected|^lanes*than expected|gt/s*lower than expected|gt/s*below the expected|gt/s*below expected|"
-     "non-uniform nic",
+     "speed*expecting|speed*but expected|speed*instead of|width*expecting|width*but expected|width*instead "
+     "of|^speed*lower than expected|^speed*below the expected|^speed*below expected|^width*lower than "
+     "expected|^width*below the expected|^width*below expected|^link*lower than expected|^link*below the "
+     "expected|^link*below expected|^lanes*than expected|gt/s*lower than expected|gt/s*below the expected|gt/s*below "
+     "expected|non-uniform nic",
      {"The message says that a part runs at a lower speed or width than the others, or than it was built for: mostly "
       "the PCIe link of the NIC or GPU (slot, riser, a retrained link), else the speed of the port. Compare it with "
       "the same part of another host: fabric-agentctl check --only pcie; lspci -vv shows LnkSta. ",
@@ -487,18 +467,15 @@ constexpr Condition kConditions[] = {
     {"says-over-limit",
      software,
      "exceeded max|exceeds max|exceed max|exceeds the max|exceed the max|exceeded the max|more than allocated|more "
-     "than "
-     "the allocated|more than the max|more than max|larger than the max|larger than max|greater than the max|greater "
-     "than max|exceeds maximum|exceed maximum|above the maximum|over the "
-     "maximum|unsupported*depth|unsupported*size|max*vector =|exceeds "
-     "device|exceeds "
-     "the device",
+     "than the allocated|more than the max|more than max|larger than the max|larger than max|greater than the "
+     "max|greater than max|above the maximum|over the maximum|unsupported*depth|unsupported*size|max*vector =|exceeds "
+     "device|exceeds the device",
      {"The message says that the program asks for more than the device, the library or the function has: a number of "
       "queues, GPUs or entries, a depth, or a size. The line names the value or the limit. Ask for less (an option or "
       "a variable of the program), or give the function more; the device itself reports no fault."},
      false,
-     {.words = "retr|attempt|temperature|timeout|^time|power|^rate|thermal|^errors|error count|error rate|open "
-               "files|memlock|locked"}},
+     {.words =
+          "retr|attempt|temperature|timeout|^time|power|^rate|thermal|^errors|error count|open files|memlock|locked"}},
 
     {"says-no-context",
      software,
@@ -516,9 +493,8 @@ constexpr Condition kConditions[] = {
     {"says-threads",
      host,
      "fail*create*thread|unable*create*thread|could not create*thread|cannot create*thread|can't "
-     "create*thread|couldn't "
-     "create*thread|creating*thread*fail|create*thread*fail|fail*start*thread|start new thread|cannot start*thread|"
-     "fail*spawn*thread|thread creation failed|pthread_create",
+     "create*thread|couldn't create*thread|creating*thread*fail|create*thread*fail|fail*start*thread|start new "
+     "thread|cannot start*thread|fail*spawn*thread|thread creation failed|pthread_create",
      {"The message says that the process could not start another thread: a limit of processes and threads is reached "
       "(ulimit -u, pids.max of the cgroup of the container or job, kernel.threads-max), or memory is used up. Raise "
       "the limit, or find the process that has the threads."},
@@ -536,15 +512,13 @@ constexpr Condition kConditions[] = {
     {"says-used-up",
      host,
      "out of memory|cannot allocate|can't allocate|could not allocate|failed to allocate|failed to alloc |couldn't "
-     "alloc|unable to alloc |cannot alloc |open more|maximum is|unable to allocate|"
-     "allocation failed|allocation failure|alloc failed|no memory|enomem|too many open files|no space left|"
-     "quota exceeded|over quota|resources exhausted|resource exhausted|out of resources|insufficient resources|"
-     "not enough|insufficient memory|insufficient space|insufficient buffer|insufficient credit|limit reached|limit "
-     "exceeded|exceeds the limit|exceeds limit|no more memory|no more space|no more resources|no more entries|no more "
-     "room|no free|ring is full|"
-     "out of * space|out of * memory|out of * entries|limit * is too small|shared "
-     "memory "
-     "limit|resource pressure|memory pressure|oom-kill|oom kill|max_map_count|doca_error_no_memory|doca_error_full",
+     "alloc|unable to alloc |cannot alloc |open more|maximum is|unable to allocate|allocation failed|allocation "
+     "failure|alloc failed|no memory|enomem|too many open files|no space left|quota exceeded|over quota|resources "
+     "exhausted|resource exhausted|out of resources|insufficient resources|not enough|insufficient memory|insufficient "
+     "space|insufficient buffer|insufficient credit|limit reached|limit exceeded|exceeds the limit|exceeds limit|no "
+     "more memory|no more space|no more resources|no more entries|no more room|no free|ring is full|out of * space|out "
+     "of * memory|out of * entries|limit * is too small|shared memory limit|resource pressure|memory "
+     "pressure|oom-kill|oom kill|max_map_count|doca_error_no_memory|doca_error_full",
      {"The message says that a resource of this host is used up or limited: memory, locked memory (ulimit -l), open "
       "files, queue pairs or memory keys of the NIC, disk, or /dev/shm of the container (--shm-size, --ipc=host). "
       "Raise the limit or find the process that uses it."},
@@ -557,9 +531,8 @@ constexpr Condition kConditions[] = {
      software,
      "array full|buffer full|queue full",
      {"The message says that a queue or buffer of a program is full: more arrives than it takes out. The program or "
-      "its "
-      "host is too slow or stopped (its CPUs, its other threads), or the queue is too short for the sender. No device "
-      "reports a fault."}},
+      "its host is too slow or stopped (its CPUs, its other threads), or the queue is too short for the sender. No "
+      "device reports a fault."}},
 
     // An errno of a device, not of a lack of memory.
     {"says-not-made",
@@ -569,12 +542,7 @@ constexpr Condition kConditions[] = {
      {"The message says that an object was not made, but its errno is that of a device or a connection, not of a lack "
       "of memory. This is a consequence: a step of it failed, which an earlier line of this process names."},
      false,
-     {},
-     Says::other,
-     Complaint::with_errno,
-     {},
-     false,
-     "EIO|EREMOTEIO|ECANCELED|ECONNRESET|EPIPE|ENODEV|ENXIO"},
+     {.only_errors = "EIO|ECANCELED|ECONNRESET|EPIPE|ENODEV|ENXIO"}},
 
     {"says-shared-memory",
      host,
@@ -588,8 +556,7 @@ constexpr Condition kConditions[] = {
     {"says-killed",
      software,
      "sigkill|sigbus|sigsegv|sigabrt|signal 9|signal 7|signal 11|signal 6|segmentation fault|core dumped|bus error "
-     "(core|error: bus error|(bus error)|bus error:|"
-     "was killed|return code = -|exit code -|exitcode: -|exit code: -",
+     "(core|error: bus error|(bus error)|bus error:|was killed|return code = -|exit code -|exitcode: -|exit code: -",
      {"The message says that a process ended by a signal: 7 (bus error) if /dev/shm of the container is full, 9 if "
       "memory is used up or the launcher ended it, 11 and 6 by a fault of the program. The kernel log, and the first "
       "error of this process, say which."},
@@ -609,16 +576,16 @@ constexpr Condition kConditions[] = {
       "update its firmware if it recurs."},
      false,
      // A node or a peer that has the part.
-     {.words = "^node*not respond|^nodes*not respond|^host*not respond|^peer*not respond|remote*not respond|"
-               "server*not respond|worker*not respond|^rank*not respond"},
+     {.words = "^node*not respond|^host*not respond|^peer*not respond|remote*not respond|server*not respond|worker*not "
+               "respond|^rank*not respond"},
      Says::timeout},
 
     // Silence is no proof of a place. An end that closes, refuses or reports is one: the next conditions.
     {"says-no-answer",
      unknown,
-     "not respond|no response|no reply|unresponsive|heartbeat|"
-     "keep alive timeout|keep-alive timeout|keepalive timeout|hold timer expired|marked dead|marked*as dead|"
-     "^evicting client|lost connection|connection lost|connection was lost",
+     "not respond|no response|no reply|unresponsive|heartbeat|keep alive timeout|keep-alive timeout|keepalive "
+     "timeout|hold timer expired|marked dead|marked*as dead|^evicting client|lost connection|connection "
+     "lost|connection was lost",
      {"The message says that the other end did not answer, or was not heard, in time. That does not show the place: "
       "the process or host at the other end ended or hangs, the path between loses packets, or this host does not "
       "send or receive. An error in the log of the other end before this time decides for that end. Without one, "
@@ -626,18 +593,17 @@ constexpr Condition kConditions[] = {
       "at that of the other end; if both, at the path between them."},
      false,
      {.errors = "EREMOTEIO|ECONNRESET|ECONNREFUSED|EPIPE",
-      .words = "firmware|^fw |admin response|adminq|mailbox|^hwrm|reset by peer|by remote|by peer|^crashed|^exited|"
-               "^died|broken pipe|was killed"},
+      .words = "firmware|^fw |admin response|adminq|mailbox|^hwrm|by remote|by peer|^crashed|^exited|^died|broken "
+               "pipe|was killed"},
      Says::unanswered},
 
     {"says-peer-ended",
      peer,
      "connection reset|reset by peer|connection closed|closed by peer|closed the connection|closed by remote|socket "
-     "closed|broken pipe|unexpected eof|^eof,|reading from server: eof|unexpectedly disconnected|unexpectedly "
-     "closed|unexpectedly exited|has unexpectedly|disconnected|lost connection|connection lost|connection was "
-     "lost|heartbeat|marked dead|marked*as dead|peer failed|peer failure|remote *crashed|remote *failed|remote "
-     "*exited|node failure|is dead|^died|not connected|transport "
-     "endpoint|doca_error_connection_|doca_error_not_connected|doca_error_shutdown",
+     "closed|broken pipe|unexpected eof|^eof,|reading from server: eof|unexpectedly closed|unexpectedly exited|has "
+     "unexpectedly|disconnected|lost connection|connection lost|connection was lost|heartbeat|marked dead|marked*as "
+     "dead|peer failed|peer failure|remote *crashed|remote *failed|remote *exited|node failure|is dead|^died|not "
+     "connected|transport endpoint|doca_error_connection_|doca_error_not_connected|doca_error_shutdown",
      {"The message says that another process or host ended, or closed the connection. Look first at its own log, at "
       "the place that the line names: its first error, memory and exit code; then at the path to it."},
      false,
@@ -647,10 +613,10 @@ constexpr Condition kConditions[] = {
 
     {"says-rejected",
      peer,
-     "connection refused|connection was refused|connections refused|refused by|refused the connection|"
-     "refused the request|refused the login|refused connection|request refused|access refused|connection*rejected|"
-     "connection reject|request*rejected|rejected by|rejected*request by|rejected request|rejected the request|"
-     "rejected connect|rejected the connection|rejected:|login rejected",
+     "connection refused|connection was refused|connections refused|refused by|refused the connection|refused the "
+     "request|refused the login|refused connection|request refused|access refused|connection*rejected|connection "
+     "reject|request*rejected|rejected by|rejected*request by|rejected request|rejected the request|rejected "
+     "connect|rejected the connection|rejected:|login rejected",
      {"The message says that the other end refused the request: nothing listens there, its program is not ready, or it "
       "does not accept these parameters. Look at its log and at the address and port."},
      false,
@@ -659,9 +625,8 @@ constexpr Condition kConditions[] = {
 
     {"says-unreachable",
      network,
-     "network is unreachable|no route to host|host unreachable|is unreachable|are unreachable|destination "
-     "unreachable|unreachable host|host is down|"
-     "no route|hostunreach|network error|cannot reach|could not reach|not reachable",
+     "host unreachable|is unreachable|are unreachable|destination unreachable|unreachable host|host is down|no "
+     "route|hostunreach|network error|cannot reach|could not reach|not reachable",
      {"The message says that there is no path to the other end: no route or gateway on this host, a link that is down, "
       "or a host that is off. ip route get ADDRESS, then ping."},
      false,
@@ -670,13 +635,12 @@ constexpr Condition kConditions[] = {
 
     {"says-path-permission",
      host,
-     "cgroup*permission denied|cgroup*not permitted|cgroup*read-only|mount*permission denied|mount*not permitted|"
-     "permission denied*mount|/home/*permission denied|/tmp*permission denied|/var/*permission "
-     "denied|/sys/fs*permission "
-     "denied",
+     "cgroup*permission denied|cgroup*not permitted|cgroup*read-only|mount*permission denied|mount*not "
+     "permitted|permission denied*mount|/home/*permission denied|/tmp*permission denied|/var/*permission "
+     "denied|/sys/fs*permission denied",
      {"The message says that the process may not use this path: mode and owner of the file or of a folder above it; on "
-      "a network file system, root of another host has no rights (root_squash); below /sys/fs/cgroup, a container "
-      "or a job that is started without root may not change the cgroup of the job. It reports no fault of a device."}},
+      "a network file system, root of another host has no rights (root_squash); below /sys/fs/cgroup, a container or a "
+      "job that is started without root may not change the cgroup of the job. It reports no fault of a device."}},
 
     {"says-permission",
      host,
@@ -702,18 +666,16 @@ constexpr Condition kConditions[] = {
       "accept. The line, or the one before it, names the file and the entry. Correct it and restart the service."}},
     {"says-configuration",
      software,
-     "both*are specified|both*are set|mutually exclusive|cannot be used with|can't be used with|"
-     "cannot be used together|cannot be combined|can't be combined|only supported with|only supported for|"
-     "supported only for|supported only with|is only supported|are only supported|not supported with|"
-     "not supported in *mode|must be enabled|unknown connection type|unsupported transport|conflicts with|"
-     "you have chosen|you chose|please select|please set|please specify|please check your|invalid value|invalid "
-     "option|invalid configuration|"
-     "invalid parameter|illegal value|bad value|unknown option|unknown argument|unknown parameter|unrecognized|"
-     "must be set|must be specified|must be a|must be one of|is not a valid|is not valid|not a valid|missing required|"
-     "environment variable is|environment variable*not set|environment variable*invalid|wrong environment variable|"
-     "bad environment variable|^usage:|across ranks|between ranks|all ranks|do not match|does not match|mismatch|"
-     "inconsistent|truncated|different number|number of*must|disabled or failed|doca_error_invalid_value|"
-     "doca_error_bad_config|doca_error_too_big",
+     "both*are specified|both*are set|mutually exclusive|cannot be used with|can't be used with|cannot be used "
+     "together|cannot be combined|can't be combined|only supported with|only supported for|supported only "
+     "for|supported only with|is only supported|are only supported|not supported with|not supported in *mode|must be "
+     "enabled|unknown connection type|unsupported transport|conflicts with|you have chosen|you chose|please "
+     "select|please set|please specify|invalid value|invalid option|invalid configuration|invalid parameter|illegal "
+     "value|bad value|unknown option|unknown argument|unknown parameter|unrecognized|must be set|must be "
+     "specified|must be a|must be one of|is not valid|not a valid|missing required|environment variable is|environment "
+     "variable*not set|environment variable*invalid|wrong environment variable|bad environment variable|^usage:|across "
+     "ranks|between ranks|all ranks|do not match|does not match|mismatch|inconsistent|truncated|different "
+     "number|number of*must|disabled or failed|doca_error_invalid_value|doca_error_bad_config|doca_error_too_big",
      {"The message says that something was asked for that does not fit: an option, a variable of the environment, a "
       "value of a configuration file, or settings and sizes that differ between the ranks. The line names it. Compare "
       "it on all hosts and ranks, and correct it."},
@@ -735,12 +697,11 @@ constexpr Condition kConditions[] = {
     // A driver that requires something of a device or a kernel is another case.
     {"says-asked-unsupported",
      software,
-     "application*requested*not support|application*used*not support|application*asked*not support|user "
-     "requested*not support|requested*but*does not support|requested*but*not supported|requested*but*doesn't "
-     "support|required, but*^plugin*not support|required, but*^provider*not support|required, but*^library*not "
-     "support|communicator does not support|^fi_* is not supported|flag*not supported|unsupported "
-     "flag|unsupported*flags|"
-     "unsupported attribute|in init attr",
+     "application*requested*not support|application*used*not support|application*asked*not support|user requested*not "
+     "support|requested*but*does not support|requested*but*not supported|requested*but*doesn't support|required, "
+     "but*^plugin*not support|required, but*^provider*not support|required, but*^library*not support|communicator does "
+     "not support|^fi_* is not supported|flag*not supported|unsupported flag|unsupported*flags|unsupported "
+     "attribute|in init attr",
      {"The message says that the program, or a variable of its environment, asks for something that this device, "
       "plugin or library does not offer. Remove the request, or use a device, plugin or release that has it; the "
       "device itself reports no fault."}},
@@ -757,8 +718,7 @@ constexpr Condition kConditions[] = {
     {"says-not-reset",
      host,
      "fail*fw reset|failed to reset|reset failed|unable to reset|could not reset|cannot reset|cannot be reset|reset "
-     "was "
-     "unsuccessful|reset*not successful",
+     "was unsuccessful|reset*not successful",
      {"The message says that a device or its firmware could not be reset: it stays as it was, mostly unusable. The "
       "lines before this one have the reason for the reset. ",
       {Work::ends_jobs, "Reload its driver; "},
@@ -779,9 +739,8 @@ constexpr Condition kConditions[] = {
 
     {"says-unsupported",
      host,
-     "not supported|unsupported|does not support|doesn't support|no support|not implemented|not capable|only supports|"
-     "is not available|not available|unavailable|is not enabled|not enabled|is disabled|provider is supported|"
-     "doca_error_not_supported",
+     "not supported|unsupported|does not support|doesn't support|no support|not implemented|not capable|only "
+     "supports|not available|unavailable|not enabled|is disabled|provider is supported|doca_error_not_supported",
      {"The message says that this hardware, driver, firmware or kernel does not offer what the program asks for, or it "
       "is switched off. Compare the versions with what the program requires; a newer driver or firmware, or an option "
       "of the program that does without it."},
@@ -814,19 +773,17 @@ constexpr Condition kConditions[] = {
 
     {"says-absent",
      host,
-     "no such device|no such file|no device|no devices|not found|does not exist|doesn't exist|could not find|"
-     "couldn't find|cannot find|can't find|unable to find|failed to find|is missing|missing|nothing found|"
-     "_not_found|no usable|no suitable|no active|no valid|no available|could not open|cannot open|unable to "
-     "open|failed to open|"
-     "doca_error_not_found",
+     "no such device|no such file|no device|not found|does not exist|doesn't exist|could not find|couldn't find|cannot "
+     "find|can't find|unable to find|failed to find|missing|nothing found|_not_found|no usable|no suitable|no "
+     "active|no valid|no available|could not open|cannot open|unable to open|failed to open",
      {"The message says that a device, file, address or library is absent: it is not in the container, its driver or "
       "package is not loaded or installed, or the name is wrong. If the line names a path, look there first; for RDMA "
       "and GPUs compare with the host: ls -l /dev/infiniband, ibv_devices, nvidia-smi."},
      false,
      // A queue, endpoint or counter that cannot be opened is made, not found.
-     {.words = "invalidarg|invalid arg|already exist|open*^cq|open*completion queue|open*^eq |open*event "
-               "queue|open*^ep |open*^endpoint|"
-               "open*^domain|open*^counter|open*^cntr|open*^av |open*^srx|open*address vector"},
+     {.words =
+          "invalidarg|invalid arg|already exist|open*^cq|open*completion queue|open*^eq |open*event queue|open*^ep "
+          "|open*^endpoint|open*^domain|open*^counter|open*^cntr|open*^av |open*^srx|open*address vector"},
      Says::absent},
 
     {"says-service-address",
@@ -838,7 +795,7 @@ constexpr Condition kConditions[] = {
 
     {"says-ssh",
      host,
-     "ssh *exit status 255|ssh *status 255|ssh *returned 255",
+     "ssh *status 255|ssh *returned 255",
      {"The message says that ssh itself failed (255), not the command on the other host: no key or permission for "
       "this user, an unknown name or host key, or nothing answers at its port. Run the same ssh command by hand from "
       "this host."},
@@ -855,8 +812,7 @@ constexpr Condition kConditions[] = {
     {"says-device-silent",
      host,
      "fw went bad|firmware went bad|hwrm*timeout|hwrm*timed out|firmware*timeout|firmware*timed out|^fw *timeout|admin "
-     "queue*timeout|adminq*timeout|"
-     "mailbox*timeout|mailbox*timed out|admin response|tx timestamp|admin queue*timed out",
+     "queue*timeout|adminq*timeout|mailbox*timeout|mailbox*timed out|admin response|tx timestamp|admin queue*timed out",
      {"The message says that a device of this host, or its firmware, did not answer its driver in time. The first such "
       "line of the kernel log, and PCIe errors (AER) before it, are nearest to the cause. ",
       {Work::ends_jobs, "Reset the device or reload its driver; "},
@@ -1006,19 +962,13 @@ struct FailedStep {
 constexpr FailedStep kSteps[] = {
     {"destroy|^close|^free |^freeing|_free |dealloc|dereg|de-reg|unregist|unmap|munmap|unbind|unpin|^release|detach|"
      "finaliz|teardown|tear down|shut down|shutdown|cleanup|clean up|roll back|disconnect|fi_close|^purge|^abort",
-     {"step-frees",
-      unknown,
-      "",
-      {"The message says that an object could not be freed at the end of a connection or of the process. After another "
-       "error it is a consequence: look at the first error of this process. Without one it is harmless, because the "
-       "kernel frees the RDMA objects of a process that ends; only in a process that runs on, objects are used up in "
-       "time."},
-      false,
-      {},
-      Says::other,
-      Complaint::with_errno,
-      {},
-      true}},
+     consequence({"step-frees",
+                  unknown,
+                  "",
+                  {"The message says that an object could not be freed at the end of a connection or of the process. "
+                   "After another error it is a consequence: look at the first error of this process. Without one it "
+                   "is harmless, because the kernel frees the RDMA objects of a process that ends; only in a process "
+                   "that runs on, objects are used up in time."}})},
     {"^parse|parsing|^decod|^encod|^pack |^packing|^unpack|serializ|^convert",
      {"step-internal-data",
       software,
@@ -1027,23 +977,22 @@ constexpr FailedStep kSteps[] = {
        "library expects. Usual causes: releases of the two ends that do not fit each other, an argument of the "
        "program, or a variable or name in another form. The line reports no error of the network or of a device."}}},
     {"^open|^create|creating|creation|^init|initiali|^query|^queried|^bind|binding|^enabl|^map|mapping|^regist|"
-     "registration|^alloc|allocat|_alloc|^retriev|^read |^load|^set |^setting|^determin|^discover|^detect|^poll|^arm|"
-     "^re-arm|^requesting|to request|n't request|^notify|^modify|^modif|^set up|^setup|^start|^find|^get "
-     "|^getting|ibv_create|ibv_query|mlx5dv_|_devx_|"
-     "ibv_alloc|ibv_req|ibv_open|ibv_get|fi_fabric|fi_domain|fi_getinfo|fi_endpoint|fi_mr|fi_cq_open|fi_av|cumem|"
-     "^cuda|^cu_|^copying|^build|^construct|^attach|modex send|^publish|^rename|^resize|^listen|^pin "
-     "|^export|^import|^add |^adding|^insert",
+     "registration|^alloc|allocat|_alloc|^retriev|^read |^load|^set "
+     "|^setting|^determin|^discover|^detect|^poll|^arm|^re-arm|^requesting|to request|n't "
+     "request|^notify|^modify|^modif|^set up|^setup|^start|^find|^get "
+     "|^getting|ibv_create|ibv_query|mlx5dv_|_devx_|ibv_alloc|ibv_req|ibv_open|ibv_get|fi_fabric|fi_domain|fi_getinfo|"
+     "fi_endpoint|fi_mr|fi_cq_open|fi_av|cumem|^cuda|^cu_|^copying|^build|^construct|^attach|modex "
+     "send|^publish|^rename|^resize|^listen|^pin |^export|^import|^add |^adding|^insert",
      {"step-prepares",
       host,
       "",
       {"The message says that a step on this host failed: something of its RDMA device, GPU or memory could not be "
-       "opened, made or read. Usual causes: a device that is not in "
-       "the container, in reset or gone, a limit (memlock, queue pairs, memory of the GPU), libraries and a driver "
-       "that do not fit, or a value that the device does not have. The errno or the line before has the reason."}}},
-    {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |"
-     "^get request|request completed|^gfd|transfer|^submit|completed with error|during rma|^amo|during "
-     "amo|notification|^credit|completion|_fence|^fence|^quiet|"
-     "flow-control",
+       "opened, made or read. Usual causes: a device that is not in the container, in reset or gone, a limit (memlock, "
+       "queue pairs, memory of the GPU), libraries and a driver that do not fit, or a value that the device does not "
+       "have. The errno or the line before has the reason."}}},
+    {"^send|^sent|_send|^recv|_recv|receiv|^post|_post|repost|^write request|^writev|progress|^flush|^put |^get "
+     "request|request completed|^gfd|transfer|^submit|completed with error|during rma|^amo|during "
+     "amo|notification|^credit|completion|_fence|^fence|^quiet|flow-control",
      {"step-transfers",
       unknown,
       "",
@@ -1065,12 +1014,12 @@ constexpr std::string_view kExcludedStates =
     "uninitiali|been initialized|not initialized|not been set|has not been|out of bounds|non-existent|nonexistent|no "
     "request found|before connection|called when|called get|unsupported type|unsupported request|unsupported "
     "completion|unsupported opcode|already connected|already in |in unknown state|<= 0|already released|no rkey|not "
-    "registered|was not compiled|not compiled|bogus|incomplete|not configured with|built without|out of range|not "
-    "power of|not a power of|was invalidated|^was incorrect|not have valid|can't be gr|cannot be gr|is not "
-    "connected|in wrong state|in state ";
+    "registered|not compiled|bogus|incomplete|not configured with|built without|out of range|not power of|not a power "
+    "of|was invalidated|^was incorrect|not have valid|can't be gr|cannot be gr|is not connected|in wrong state|in "
+    "state ";
 constexpr std::string_view kInternalWords =
-    "unexpected|^unknown |^unkown|unrecogni|^invalid|null |nullptr|^wrong|not empty|inconsistent|mismatch|is not ready|"
-    "exceeds|larger than|greater than|bigger than|is zero|^no lane|no valid|^no transport|is "
+    "unexpected|^unknown |^unkown|unrecogni|^invalid|null |nullptr|^wrong|not empty|inconsistent|mismatch|is not "
+    "ready|exceeds|larger than|greater than|bigger than|is zero|^no lane|no valid|^no transport|is "
     "neither|^neither|^insufficient|^called|^trying to|^attempt";
 // Names of programs that have one of these verbs or words.
 constexpr std::string_view kNamesWithVerbs[] = {"open mpi"};
@@ -1083,24 +1032,18 @@ constexpr Condition kInternal{
      "the two ends or of two libraries that do not fit each other, or an earlier error of this process, after which "
      "its state is not valid: look at its first error."}};
 // An object that the call needs is absent, because it was not made.
-constexpr std::string_view kWithoutObject = "is null|is nullptr|null pointer|null argument";
-constexpr Condition kNoObject{
-    "step-without-object",
-    unknown,
-    "",
-    {"The message says that the library was given an empty pointer in place of an object that it needs: the object was "
-     "not made before. This is a consequence of an earlier error of this process, which its first error line names; "
-     "without one, it is a fault of the program or the library."},
-    false,
-    {},
-    Says::other,
-    Complaint::with_errno,
-    {},
-    true};
+constexpr std::string_view kWithoutObject = "is null|null pointer|null argument";
+constexpr Condition kNoObject =
+    consequence({"step-without-object",
+                 unknown,
+                 "",
+                 {"The message says that the library was given an empty pointer in place of an object that it needs: "
+                  "the object was not made before. This is a consequence of an earlier error of this process, which "
+                  "its first error line names; without one, it is a fault of the program or the library."}});
 constexpr std::string_view kRefusedWords =
     "request|invalid|not support|unsupported|^already|must |only |cannot be|can't be|cannot change|can't change|cannot "
-    "set|can't set|cannot enable|can't enable|not allowed|exceed|out of "
-    "range|in use|too many|too large|too small|limit";
+    "set|can't set|cannot enable|can't enable|not allowed|exceed|out of range|in use|too many|too large|too "
+    "small|limit";
 constexpr std::string_view kAtLink = "^link|module|^sfp|cable|speed|^fec|autoneg|transceiver";
 constexpr Condition kDriverRefuses{
     "step-refused",
@@ -1148,20 +1091,19 @@ size_t first_of(std::string_view text, std::string_view words) {
 // A line of the kernel or of another service must name one of these, so that its words mean a GPU, a NIC, the network
 // or a job.
 constexpr std::string_view kSubjects =
-    "gpu|cuda|nvidia|nvrm|nvlink|nvswitch|nvlsm|^imex|amdgpu|rocm|^hip|^xid|nccl|rccl|rdma|^roce|infiniband|^ib_|^ib |"
-    "^ib0|ibv_|verbs|mlx|bnxt|^ice |^ice:|^ice_|irdma|ionic|^efa|^hns|i40e|ixgbe|^qed|cxgb|^mana|^ucx|^ucp|^uct|^mpi|"
-    "openmpi|pmix|^prte|^orte|slurm|^srun|torch|^rank|collective|^job|^aer:|^dpc:|^mce:|^edac|hardware error|^thermal "
-    "|^thermal_zone|^pci|^0000:|"
-    "cpu temperature|throttl|^eth|^ens|^enp|^eno|^bond|netdev|^nic|^swp|^po1|portchannel|interface|^gid|^guid|^lid|"
-    "^vf|sriov|sr-iov|xcvr|^sfp|qsfp|optic|transceiver|switchdev|swss|syncd|orchagent|lldp|^bgp|lacp|^%|lustre|^lnet|"
-    "networkd|network "
-    "connectivity|nvme-fabrics|nvmf|^rpc:|gpfs|mmfs|^gdr|peermem|^dma-buf|iommu|numa|memlock|/dev/infiniband|cmci";
+    "gpu|cuda|nvidia|nvrm|nvlink|nvswitch|nvlsm|^imex|rocm|^hip|^xid|nccl|rccl|rdma|^roce|infiniband|^ib_|^ib "
+    "|^ib0|ibv_|verbs|mlx|bnxt|^ice "
+    "|^ice:|^ice_|ionic|^efa|^hns|i40e|ixgbe|^qed|cxgb|^mana|^ucx|^ucp|^uct|^mpi|openmpi|pmix|^prte|^orte|slurm|^srun|"
+    "torch|^rank|collective|^job|^aer:|^dpc:|^mce:|^edac|hardware error|^thermal |^thermal_zone|^pci|^0000:|cpu "
+    "temperature|throttl|^eth|^ens|^enp|^eno|^bond|netdev|^nic|^swp|^po1|portchannel|interface|^gid|^guid|^lid|^vf|"
+    "sriov|sr-iov|xcvr|^sfp|qsfp|optic|transceiver|switchdev|swss|syncd|orchagent|lldp|^bgp|lacp|^%|lustre|^lnet|"
+    "networkd|network connectivity|nvme-fabrics|nvmf|^rpc:|gpfs|mmfs|^gdr|peermem|^dma-buf|iommu|numa|memlock|cmci";
 // Services and tools whose lines have no "NAME[PID]:".
 constexpr std::string_view kOtherPrograms =
     "[error] *#*: |[error] [client|[error] jk2|[warn] *#*: |[crit] *#*: |\" http/1.|\" http/2|utc [*] error:|utc [*] "
-    "fatal:|[*] error:  |^wandb:|^pip:|error: pip|"
-    "^git:|^fatal: |huggingface|keyerror:|valueerror:|typeerror:|indexerror:|attributeerror:|filenotfounderror:|"
-    "quorumcnxmanager|gnome|dbus|rsyslogd:";
+    "fatal:|[*] error:  |^wandb:|^pip:|error: pip|^git:|^fatal: "
+    "|huggingface|keyerror:|valueerror:|typeerror:|indexerror:|attributeerror:|filenotfounderror:|quorumcnxmanager|"
+    "gnome|dbus|rsyslogd:";
 // Lines of a healthy start, or settings, although a word of them is one of errors.
 constexpr std::string_view kOrdinary =
     "module verification failed|timeout set to|startup timeout|socket timeout:|idle timeout|s timeout @|"
@@ -1187,44 +1129,18 @@ bool has_program(std::string_view line) {
   return false;
 }
 
-// Whether the word is one of the list, which '|' separates.
-bool is_in_list(std::string_view list, std::string_view word) {
-  while (!list.empty())
-    if (cut(list, '|') == word) return true;
-  return false;
-}
-
 // By the condition's OtherMeaning.
 bool is_denied(const Condition& condition, const LogLine& line) {
   const OtherMeaning& denied = condition.denied;
   const std::string_view error = line.codes.error;
-  if (!condition.only_errors.empty() && !is_in_list(condition.only_errors, error)) return true;
-  if (!error.empty() && is_in_list(denied.errors, error)) return true;
-  if (!error.empty() && !denied.other_errors.empty() && !is_in_list(denied.other_errors, error)) return true;
+  if (!denied.only_errors.empty() && !has_word(denied.only_errors, error)) return true;
+  if (!error.empty() && has_word(denied.errors, error)) return true;
+  if (!error.empty() && !denied.other_errors.empty() && !has_word(denied.other_errors, error)) return true;
   return !denied.words.empty() && has_any(line.small, denied.words);
 }
 
-}  // namespace
-
-std::span<const Condition> conditions() { return kConditions; }
-std::span<const Combination> combinations() { return kCombinations; }
-
-const Condition* with_component(const Condition* condition, const LineMessage* component) {
-  if (condition == nullptr || component == nullptr) return condition;
-  const Combination* found = find_where(kCombinations, [&](const Combination& each) {
-    return has_any(each.says, condition->says) && has_any(each.kind, component->kind);
-  });
-  return found == nullptr ? condition : &found->condition;
-}
-
-const Condition* condition_of_error(const LogLine& line, const LineMessage* component) {
-  if (line.codes.error.empty()) return nullptr;
-  const Condition* same =
-      find_where(kConditions, [&](const Condition& each) { return each.error == line.codes.error; });
-  const Condition* found = with_component(same, component);
-  return found != same ? found : nullptr;
-}
-
+// The meaning of the failed step of a driver, or of a library by its verb. If the component has one cause, only that of
+// a consequence. nullptr: no step is named.
 const Condition* step_of(const LogLine& line, const LineMessage* component) {
   if (component == nullptr || !component->is_component()) return nullptr;
   const bool is_open = component->cause == unknown;
@@ -1254,31 +1170,44 @@ const Condition* step_of(const LogLine& line, const LineMessage* component) {
   return is_open || found->condition.is_consequence ? &found->condition : nullptr;
 }
 
+}  // namespace
+
+std::span<const Condition> conditions() { return kConditions; }
+std::span<const Combination> combinations() { return kCombinations; }
+
+const Condition* condition_of_error(const LogLine& line, const LineMessage* component) {
+  const auto combined = [&](const Condition& condition) -> const Condition* {
+    if (component == nullptr) return nullptr;
+    const Combination* found = find_where(kCombinations, [&](const Combination& each) {
+      return has_any(each.says, condition.says) && has_any(each.kind, component->kind);
+    });
+    return found == nullptr ? nullptr : &found->condition;
+  };
+  if (const Condition* by_words = condition_of(line); by_words != nullptr) {
+    const Condition* narrower = combined(*by_words);
+    return narrower != nullptr ? narrower : by_words;
+  }
+  if (const std::string_view error = line.codes.error; !error.empty())
+    if (const Condition* same = find_where(kConditions, [&](const Condition& each) { return each.error == error; }))
+      if (const Condition* by_errno = combined(*same); by_errno != nullptr) return by_errno;
+  return step_of(line, component);
+}
+
 bool names_subject(const LogLine& line) {
   static const PatternList subjects(kSubjects);
-  return subjects.is_in(line.small, LetterGroups(line.small));
+  return subjects.is_in(line.small, line.small_groups);
 }
 
 bool is_of_other_program(const LogLine& line) {
   static const PatternList others(kOtherPrograms);
-  return (others.is_in(line.small, LetterGroups(line.small)) || has_program(line.small)) && !names_subject(line);
+  return (others.is_in(line.small, line.small_groups) || has_program(line.small)) && !names_subject(line);
 }
 
-bool is_of_nic_driver(const LogLine& line) {
-  static const PatternList drivers(
-      "^mlx5_core *:*:*.*|^bnxt_en *:*:*.*|^ice *:*:*.*|^ionic *:*:*.*|^i40e *:*:*.*|^iavf *:*:*.*|^efa *:*:*.*|"
-      "^hns3 *:*:*.*|^infiniband *: ");
-  return drivers.is_in(line.small, LetterGroups(line.small));
-}
-
-bool is_of_environment(const LogLine& line) {
-  static const PatternList shown("set by environment");
-  return shown.is_in(line.small, LetterGroups(line.small));
-}
+bool is_of_environment(const LogLine& line) { return line.small.find("set by environment") != std::string::npos; }
 
 bool is_ordinary(const LogLine& line) {
   static const PatternList ordinary(kOrdinary);
-  return ordinary.is_in(line.small, LetterGroups(line.small));
+  return ordinary.is_in(line.small, line.small_groups);
 }
 
 const Condition* condition_of(const LogLine& line) {
@@ -1287,9 +1216,8 @@ const Condition* condition_of(const LogLine& line) {
     for (const Condition& each : kConditions) out.emplace_back(each.words);
     return out;
   }();
-  const LetterGroups groups(line.small);
   for (size_t at = 0; at < words.size(); ++at)
-    if (words[at].is_in(line.small, groups) && !is_denied(kConditions[at], line)) return &kConditions[at];
+    if (words[at].is_in(line.small, line.small_groups) && !is_denied(kConditions[at], line)) return &kConditions[at];
   return nullptr;
 }
 

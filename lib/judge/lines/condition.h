@@ -15,6 +15,7 @@ struct OtherMeaning {
   std::string_view errors = {};        // names of errnos
   std::string_view words = {};         // patterns, as Condition::words
   std::string_view other_errors = {};  // all errnos but these
+  std::string_view only_errors = {};   // all errnos but these, and none
   bool two_versions = false;           // two versions that differ: the line compares them
   bool shares = true;                  // only of a harmless statement: too few of something, as "2 of 8"
 };
@@ -59,7 +60,6 @@ struct Condition {
   std::string_view error = {};  // the errno that says the same in a line without the words; empty: none
   // An earlier failure is the cause, whichever component prints the line.
   bool is_consequence = false;
-  std::string_view only_errors = {};  // the words mean this with one of these errnos only; empty: with any and without
 };
 
 // The same words mean another thing with some components: another end, another cause, another advice.
@@ -75,16 +75,9 @@ std::span<const Combination> combinations();
 // The first that applies; nullptr: none.
 const Condition* condition_of(const LogLine& line);
 
-// The combination of both, else the condition. component: nullptr if no rule knows the line.
-const Condition* with_component(const Condition* condition, const LineMessage* component);
-
-// The combination of a component, mostly a driver, with the errno of a condition in a line without its words: with
-// ETIMEDOUT that of a timeout. nullptr: there is none.
+// The condition of an error line that a component prints; nullptr: no rule knows the line. By its words; else by its
+// errno, if this means something of its own with the component; else by the verb of the step that failed.
 const Condition* condition_of_error(const LogLine& line, const LineMessage* component);
-
-// For a component of a library whose cause is unknown, if the words name no condition: the meaning of the failed step,
-// by its verb; with any cause, if the step is a consequence. nullptr: no step is named.
-const Condition* step_of(const LogLine& line, const LineMessage* component);
 
 // Whether the line names a GPU, a NIC, the network, a job, or a program or driver of one.
 bool names_subject(const LogLine& line);
@@ -92,9 +85,6 @@ bool names_subject(const LogLine& line);
 // Whether the kernel, a service or a tool reports something else than of a GPU, a NIC, the network or a job: a disk, a
 // session, a file. Its words mean other things then.
 bool is_of_other_program(const LogLine& line);
-
-// Whether a driver of a NIC prints it, in the form of the kernel: "ice 0000:3b:00.0: ".
-bool is_of_nic_driver(const LogLine& line);
 
 // Whether the line is one of a healthy start, or shows a setting, although it has words of an error.
 bool is_ordinary(const LogLine& line);

@@ -19,9 +19,9 @@ constexpr LineMessage kRows[] = {
      "journalctl -k -g bnxt_en; devlink dev info pci/{pci}",
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-rdma-resource", host,
-     "QPLIB: alloc HWQ failed|QPLIB: Alloc*fail|bnxt_re*Max CQs exceeded|bnxt_re*Create CQ failed|bnxt_re*Create QP "
-     "failed|bnxt_re*Failed to register|exceeds the max*bnxt|Max QPs exceeded|Max CQs "
-     "exceeded|bnxt_re*requested*max|bnxt_re*Failed to modify QP",
+     "QPLIB: alloc HWQ failed|QPLIB: Alloc*fail|bnxt_re*Create CQ failed|bnxt_re*Create QP failed|bnxt_re*Failed to "
+     "register|exceeds the max*bnxt|Max QPs exceeded|Max CQs exceeded|bnxt_re*requested*max|bnxt_re*Failed to modify "
+     "QP",
      "The RDMA driver of the Broadcom NIC (bnxt_re) could not make an object: the queue pairs, completion queues or "
      "memory regions of the NIC or virtual function are used up, the program asks for more than it has, or the "
      "firmware refused it (the line before). Compare rdma resource show with ibv_devinfo -v.",
@@ -130,13 +130,12 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/iommu/amd/init.c"},
     {"iommu-bios-note", none, "[Firmware Bug]*applying workaround|[Firmware Bug]*- working around",
      "A table of the BIOS about a device is wrong (reserved memory for the IOMMU, RMRR), and the kernel works around "
-     "it. "
-     "Harmless; no action but an update of the BIOS.",
+     "it. Harmless; no action but an update of the BIOS.",
      "dmidecode -s bios-version", "Linux drivers/iommu/intel/dmar.c, iommu.c"},
     {"iommu-bios", host,
      "Your BIOS is broken|bad RMRR|[Firmware Bug]*DMAR|DMAR*[Firmware Bug]|AMD-Vi: [Firmware Bug]|[Firmware Bug]: "
-     "AMD-Vi|IVRS*[Firmware Bug]|[Firmware Bug]*IVRS|[Firmware Warn]: Your BIOS is broken|BIOS has enabled interrupt "
-     "remapping|on a chipset that contains an erratum",
+     "AMD-Vi|IVRS*[Firmware Bug]|[Firmware Bug]*IVRS|BIOS has enabled interrupt remapping|on a chipset that contains "
+     "an erratum",
      "The BIOS gives the IOMMU a wrong table (a reserved memory region, RMRR, or an entry for a device): the kernel "
      "ignores or corrects it, or switches interrupt remapping off on a chipset with an erratum. It matters only if "
      "DMAR or IO_PAGE_FAULT lines follow, or if devices are given to virtual machines. Update the BIOS.",
@@ -144,10 +143,9 @@ constexpr LineMessage kRows[] = {
     // BARs 7 to 12 are those of the virtual functions; from 13 the windows of bridges.
     {"pci-vf-space",
      host,
-     "BAR 7: failed to assign|BAR 7: no space|BAR 7: can't assign|BAR 8: failed to assign|BAR 8: no space|"
-     "BAR 9: failed to assign|BAR 9: no space|BAR 10: failed to assign|BAR 10: no space|BAR 11: failed to assign|"
-     "BAR 11: no space|BAR 12: failed to assign|BAR 12: no space|VF BAR*failed to assign|VF BAR*can't assign|"
-     "VF BAR*no space",
+     "BAR 7: failed to assign|BAR 7: no space|BAR 7: can't assign|BAR 8: failed to assign|BAR 8: no space|BAR 9: "
+     "failed to assign|BAR 9: no space|BAR 10: failed to assign|BAR 10: no space|BAR 11: failed to assign|BAR 11: no "
+     "space|BAR 12: failed to assign|BAR 12: no space|VF BAR*failed to assign|VF BAR*can't assign|VF BAR*no space",
      {"There is no address space for the virtual functions (SR-IOV) of a PCIe device: the device itself works, but no "
       "virtual functions can be made. ",
       {Work::in_machine,
@@ -172,16 +170,14 @@ constexpr LineMessage kRows[] = {
      "ps -o pid,user,cmd -p PID; getcap PROGRAM", "Linux drivers/infiniband/core/uverbs_main.c, ucma.c"},
     {"iommu-group", host,
      "group * is not viable|group is not viable|Firmware has requested this device have a 1:1 IOMMU "
-     "mapping|IOMMU*rejecting configuring "
-     "the device|vfio*no iommu",
+     "mapping|IOMMU*rejecting configuring the device|vfio*no iommu",
      "A device cannot be given to a virtual machine or to VFIO: another device of its IOMMU group is still in use by a "
      "driver, or the firmware needs a fixed mapping for it. Bind all devices of the group to vfio-pci, or enable ACS.",
      "ls /sys/bus/pci/devices/{pci}/iommu_group/devices; fabric-agentctl check --only iommu,acs", "Linux drivers/vfio"},
     {"nvrm-attached-check",
      host,
-     "API_GPU_ATTACHED_SANITY_CHECK "
-     "failed|GPU_ATTACHED_SANITY|rcdbAddRmGpuDump|nvAssertFailed*GPU_IS_LOST|NV_ERR_GPU_IS_LOST|osHandleGpuLost|GPU "
-     "has been disconnected|NV_ERR_GPU_NOT_FULL_POWER",
+     "GPU_ATTACHED_SANITY|rcdbAddRmGpuDump|nvAssertFailed*GPU_IS_LOST|NV_ERR_GPU_IS_LOST|osHandleGpuLost|GPU has been "
+     "disconnected|NV_ERR_GPU_NOT_FULL_POWER",
      {"The GPU driver cannot reach the GPU any more: it is lost from the PCIe bus (this goes with Xid 79). Look at the "
       "Xid and PCIe (AER) lines before it, power and temperature; ",
       {Work::in_machine, "power-cycle the node, and reseat the GPU if it recurs."}},
@@ -202,10 +198,9 @@ constexpr LineMessage kRows[] = {
     {"nvrm-bar",
      host,
      "This PCI I/O region assigned to your NVIDIA device is invalid|No address space to allocate resized BAR|Failed to "
-     "re-allocate BAR1|attempting to resize PCIe BARs|NVRM: BAR0 is 0M|NVRM: BAR1 is 0M|BAR1 is 0M|BAR0 is 0M|Request "
-     "region*nvidia|NVRM: request_mem_region failed",
-     {"The BIOS or kernel gave the GPU no memory window (BAR): too little address space. Boot "
-      "with pci=realloc",
+     "re-allocate BAR1|attempting to resize PCIe BARs|BAR1 is 0M|BAR0 is 0M|Request region*nvidia|NVRM: "
+     "request_mem_region failed",
+     {"The BIOS or kernel gave the GPU no memory window (BAR): too little address space. Boot with pci=realloc",
       {Work::at_machine,
        ", or enable Above 4G Decoding and Resizable BAR in the firmware setup, with a large MMIO window"},
       "."},
@@ -214,9 +209,9 @@ constexpr LineMessage kRows[] = {
     {"nvidia-no-device-files", host,
      "Failed to query NVIDIA devices|NVIDIA device files (/dev/nvidia|NVIDIA-SMI has failed because it couldn't "
      "communicate|couldn't communicate with the NVIDIA driver|Failed to initialize NVML|NVML: Driver Not Loaded|nvml "
-     "error: driver not loaded|NVML_ERROR_DRIVER_NOT_LOADED|NVML_ERROR_LIBRARY_NOT_FOUND|Failed to initialize NVML: "
-     "Unknown Error|No devices were found|could not load NVML library|NVRM: No NVIDIA devices probed|no CUDA-capable "
-     "device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice",
+     "error: driver not loaded|NVML_ERROR_DRIVER_NOT_LOADED|NVML_ERROR_LIBRARY_NOT_FOUND|No devices were found|could "
+     "not load NVML library|NVRM: No NVIDIA devices probed|no CUDA-capable device is "
+     "detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice",
      "The NVIDIA driver is not loaded, found no GPU, or its device files (/dev/nvidia*) are not accessible here: the "
      "driver was not built for this kernel (dkms), nouveau holds the GPU, or the container has no GPU (NVIDIA runtime, "
      "a cgroup that was changed by systemctl daemon-reload: \"Unknown Error\"). Read the NVRM lines of the kernel.",
@@ -229,11 +224,10 @@ constexpr LineMessage kRows[] = {
      "cat /proc/driver/nvidia/version; ldconfig -p | grep nscq", "DCGM modules/nvswitch/DcgmNvSwitchManager.cpp"},
     {"fabricmanager-fault",
      host,
-     "fabricmanager*failed to request memory|fabricmanager*fatal|detected NVSwitch fatal error|detected GPU "
-     "*fatal|detected number of NVSwitches don't match|detected number of NVSwitch|is in degraded mode|NVLink training "
-     "failed|NVLink initialization*failed|failed to configure*NVSwitch|local fabric manager instances|fabric manager "
-     "error handler|failed to find a matching fabric|request to "
-     "query NVSwitch device information*fail|not all trunk|NVLink*is not trained|Access link*fail|Trunk "
+     "fabricmanager*fatal|detected NVSwitch fatal error|detected GPU *fatal|detected number of NVSwitch|is in degraded "
+     "mode|NVLink training failed|NVLink initialization*failed|failed to configure*NVSwitch|local fabric manager "
+     "instances|fabric manager error handler|failed to find a matching fabric|request to query NVSwitch device "
+     "information*fail|not all trunk|NVLink*is not trained|Access link*fail|Trunk "
      "link*fail|multicast*team*failed|failed to allocate resource for multicast",
      {"The fabric manager reports an NVSwitch or NVLink that it could not set up, or that failed: the GPUs behind it "
       "have no NVLink or no multicast. Driver, fabric manager and firmware must be of one release. Read its log",
@@ -269,33 +263,32 @@ constexpr LineMessage kRows[] = {
       "look for the program that ran if it recurs with this program only."},
      "journalctl -k -g amdgpu; amd-smi process; amd-smi static",
      "Linux drivers/gpu/drm/amd/amdkfd/kfd_device_queue_manager.c"},
-    {"amdgpu-context-lost", unknown,
-     "Failed to initialize parser -125|parser -125|amdgpu_cs_query_fence_status failed|The CS has been cancelled "
-     "because the context is lost|CS has been rejected, see dmesg",
-     "A program uses an AMD GPU that was reset since it started: the driver cancels its work (ECANCELED, -125), and it "
-     "must be started again. A consequence: the kernel log before it has the reason of the reset.",
-     "journalctl -k -g 'amdgpu.*(reset|timeout|fault)'", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_cs.c", 0,
-     Role::consequence},
+    consequence(
+        {"amdgpu-context-lost", unknown,
+         "parser -125|amdgpu_cs_query_fence_status failed|The CS has been cancelled because the context is lost|CS has "
+         "been rejected, see dmesg",
+         "A program uses an AMD GPU that was reset since it started: the driver cancels its work (ECANCELED, -125), "
+         "and it must be started again. A consequence: the kernel log before it has the reason of the reset.",
+         "journalctl -k -g 'amdgpu.*(reset|timeout|fault)'", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_cs.c"}),
     {"amdgpu-fault-status", software,
      "VM_L2_PROTECTION_FAULT_STATUS|GCVM_L2_PROTECTION_FAULT|MMVM_L2_PROTECTION_FAULT|UTCL2*protection "
-     "fault|VM_CONTEXT1_PROTECTION_FAULT|no-retry page fault|[gfxhub] page fault|[mmhub*] page fault|retry page "
+     "fault|VM_CONTEXT1_PROTECTION_FAULT|[gfxhub] page fault|[mmhub*] page fault|retry page "
      "fault|PERMISSION_FAULTS|WALKER_ERROR|MAPPING_ERROR|Faulty UTCL2 client|amdgpu*in process *pid * thread",
      "A program accessed memory of an AMD GPU that it may not (a page fault), and this line has a part of the details: "
      "the process is named in the lines before it. A bug of the program or of a library (freed memory, a wrong index), "
      "if it comes on several hosts; on one host only, look at RAS errors of that GPU.",
      "journalctl -k -g 'page fault|process'; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c"},
     {"amdgpu-wedged", host,
-     "device wedged, but recovered through reset|device wedged, needs recovery|device wedged|wedged, needs|amdgpu*GPU "
-     "reset*succeeded|amdgpu*ring * timeout|reset source:|amdgpu*Process information: process",
+     "device wedged|wedged, needs|amdgpu*GPU reset*succeeded|amdgpu*ring * timeout|reset source:|amdgpu*Process "
+     "information: process",
      "An AMD (or other DRM) GPU hung, and its driver reset it: the programs that used it were ended. The ring time-out "
      "or page fault before it is the cause: a kernel of the program that does not end, or the GPU. Update firmware "
      "(ROCm) and driver if it repeats on one GPU.",
      "journalctl -k -g 'amdgpu|drm'; amd-smi metric --ecc", "Linux drivers/gpu/drm/drm_drv.c"},
     {"amdgpu-ras",
      host,
-     "uncorrectable hardware errors detected|correctable hardware errors detected|RAS ERROR*|ras controller interrupt "
-     "triggered|RAS WARN: Threshold|poison*consumption|amdgpu*XGMI*error|RAS*XGMI*error|WAFL*error|uncorrectable "
-     "errors detected in total",
+     "correctable hardware errors detected|RAS ERROR*|ras controller interrupt triggered|RAS WARN: "
+     "Threshold|poison*consumption|amdgpu*XGMI*error|RAS*XGMI*error|WAFL*error|uncorrectable errors detected in total",
      {"The RAS unit of an AMD GPU counts hardware errors of its memory (UMC), of a unit (GFX, SDMA) or of XGMI, the "
       "links between GPUs. Corrected ones are harmless in small numbers. After uncorrected ones ",
       {Work::ends_jobs, "reset the GPU,"},
@@ -326,13 +319,9 @@ constexpr LineMessage kRows[] = {
          "rpc-srv/tcp: nfsd: got error|svcrdma*failed|svc_rdma*error|rpcrdma: connection to * closed|rpcrdma: removing "
          "device|rpcrdma*connect*fail|svc: failed to register|svcrdma: Error",
          "The NFS server or client lost its connection, or could not make it. The errno decides: ENOMEM, EINVAL, "
-         "ENODEV "
-         "and "
-         "a device that is removed are of this host; ECONNREFUSED is of the other side; ETIMEDOUT and EHOSTUNREACH "
-         "show no "
-         "place (the other side, the path, or the link of this host). Over RDMA (rpcrdma, svcrdma) look at the port "
-         "and "
-         "its counters.",
+         "ENODEV and a device that is removed are of this host; ECONNREFUSED is of the other side; ETIMEDOUT and "
+         "EHOSTUNREACH show no place (the other side, the path, or the link of this host). Over RDMA (rpcrdma, "
+         "svcrdma) look at the port and its counters.",
          "ss -tn; ping -c 3 {peer}; nfsstat -r; fabric-agentctl diagnose {port}",
          "Linux net/sunrpc/svcsock.c, xprtrdma"}),
     on_silence(
@@ -340,37 +329,25 @@ constexpr LineMessage kRows[] = {
          "due to keep alive timeout|keep-alive timer (* expired|keep alive timeout*subsystem|nvmet*keep-alive timer",
          "No keep-alive of the initiator (host of the NQN in the line) came in time, and the NVMe target ends its "
          "connection. That does not show the place: the initiator ended, hangs or restarts, the network loses packets, "
-         "or "
-         "the target itself is too slow to see it. The kernel log of the initiator at this time decides first. Several "
-         "initiators at one time: look at the target, its link and RDMA port; one of several: at the initiator and its "
-         "link.",
+         "or the target itself is too slow to see it. The kernel log of the initiator at this time decides first. "
+         "Several initiators at one time: look at the target, its link and RDMA port; one of several: at the initiator "
+         "and its link.",
          "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}",
          "SPDK lib/nvmf/ctrlr.c, Linux drivers/nvme/target/core.c"}),
     on_silence(
         {"nvmf-property", unknown, "nvme*Property Set error: |nvme*Property Get error: ",
          "The read or write of a register of the NVMe target (the controller of a fabric) failed; the number is a "
-         "status "
-         "of "
-         "NVMe. 880 and 881 (0x370, 0x371: the host gave the command up) say only that no answer came in time: the "
-         "target "
-         "does not run or hangs, the path to it, or the port of this host. Another status is an answer of the target, "
-         "which "
-         "refused it. Look whether the target runs, at its log, and at the path to it.",
+         "status of NVMe. 880 and 881 (0x370, 0x371: the host gave the command up) say only that no answer came in "
+         "time: the target does not run or hangs, the path to it, or the port of this host. Another status is an "
+         "answer of the target, which refused it. Look whether the target runs, at its log, and at the path to it.",
          "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}", "Linux drivers/nvme/host/fabrics.c"}),
-    {"nvmf-target-fatal",
-     unknown,
-     "nvmet: ctrl * fatal error occurred|nvmet*ctrl*fatal error",
-     "The NVMe target ends this controller after an error of its transport, and the initiator connects again. The "
-     "nvmet_rdma (or nvmet_tcp) line before it names the transfer that failed: retry exceeded is of the path or the "
-     "peer.",
-     "journalctl -k -g nvmet; fabric-agentctl diagnose {port}",
-     "Linux drivers/nvme/target/core.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nvmf|nvme|wc"},
+    consequence_of(
+        "nvmf|nvme|wc",
+        wrapping({"nvmf-target-fatal", unknown, "nvmet*ctrl*fatal error",
+                  "The NVMe target ends this controller after an error of its transport, and the initiator connects "
+                  "again. The nvmet_rdma (or nvmet_tcp) line before it names the transfer that failed: retry exceeded "
+                  "is of the path or the peer.",
+                  "journalctl -k -g nvmet; fabric-agentctl diagnose {port}", "Linux drivers/nvme/target/core.c"})),
     {"nvmf-queue-size", software,
      "support CQ resize|RDMA CQ requirement*exceeds|RDMA CQ resize failed|exceeds device max_cqe limitation",
      "The NVMe target (SPDK) needs a larger completion queue than this NIC can make, or one that it cannot enlarge "
@@ -380,8 +357,7 @@ constexpr LineMessage kRows[] = {
     {"nvmf-refused", peer,
      "nvme*Connect for subsystem * is not allowed|nvme*Connect Invalid|nvme*Connect command failed: host not "
      "allowed|Connect command failed, error|Connect command completed with error: sct 1|nvmet: connect by host * for "
-     "subsystem * not allowed|nvmet: connect request for invalid subsystem|nvmet: "
-     "Could not find controller",
+     "subsystem * not allowed|nvmet: connect request for invalid subsystem|nvmet: Could not find controller",
      "The NVMe target answered and rejected this host, so the network between them works. The NQN of the host is not "
      "in the list of the subsystem (allowed_hosts), the name of the subsystem or a parameter of the connection is "
      "wrong, or the controller no longer exists after a restart of the target. Compare /etc/nvme/hostnqn with the "
@@ -389,8 +365,7 @@ constexpr LineMessage kRows[] = {
      "cat /etc/nvme/hostnqn; nvme discover -t rdma -a {peer}; on the target: ls /sys/kernel/config/nvmet/subsystems/*/"
      "allowed_hosts",
      "Linux drivers/nvme/host/fabrics.c nvmf_log_connect_error(), drivers/nvme/target/core.c"},
-    {"nvmf-connected", software,
-     "nvme-fabrics*Operation already in progress|nvme-fabrics*already in progress|nvme*already connected",
+    {"nvmf-connected", software, "nvme-fabrics*already in progress|nvme*already connected",
      "The host is connected to this NVMe subsystem already, so that nvme connect refuses a second connection. Use the "
      "one that exists, or end it first (nvme disconnect -n NQN).",
      "nvme list-subsys", "nvme-cli, Linux drivers/nvme/host/fabrics.c"},
@@ -410,56 +385,44 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/net/ethernet/mellanox/mlxfw, net/devlink/dev.c"},
     // An answer of the target proves that it is reached.
     {"nvmf-rejected", peer,
-     "nvme*Connect rejected: status|nvme*failed to connect socket: -111|nvme-fabrics*Connection refused|"
-     "nvme-fabrics*Connection reset",
+     "nvme*Connect rejected: status|nvme-fabrics*Connection refused|nvme-fabrics*Connection reset",
      "The host of the NVMe target answered and refused or reset the connection, so that the network between them "
-     "works. "
-     "Status 8 (invalid service ID) and ECONNREFUSED: nothing listens at this address and port (4420): the target does "
-     "not run, its port is not set up for this transport, or the address is of another interface. Another status is a "
-     "decision of the target: its log has the reason.",
+     "works. Status 8 (invalid service ID) and ECONNREFUSED: nothing listens at this address and port (4420): the "
+     "target does not run, its port is not set up for this transport, or the address is of another interface. Another "
+     "status is a decision of the target: its log has the reason.",
      "nvme discover -t rdma -a {peer}; on the target: grep . /sys/kernel/config/nvmet/ports/*/addr_*",
      "Linux drivers/nvme/host/rdma.c nvme_rdma_conn_rejected(), drivers/nvme/host/tcp.c"},
     {"nvmf-own-queue", host,
      "nvme*rdma connection establishment failed (-22|nvme*rdma connection establishment failed (-12|nvme*rdma "
-     "connection "
-     "establishment failed (-28|nvme*rdma connection establishment failed (-95|nvme*rdma_resolve_addr wait failed "
-     "(-22|nvme*rdma_resolve_addr wait failed (-12|nvme*rdma_resolve_addr wait failed (-28|nvme*rdma_resolve_addr "
-     "failed",
+     "connection establishment failed (-28|nvme*rdma connection establishment failed (-95|nvme*rdma_resolve_addr wait "
+     "failed (-22|nvme*rdma_resolve_addr wait failed (-12|nvme*rdma_resolve_addr wait failed "
+     "(-28|nvme*rdma_resolve_addr failed",
      "The NVMe host could not make its own side of the connection: a queue pair, completion queue or memory regions "
      "(EINVAL, ENOMEM, ENOSPC), or it has no address or route for the target (EADDRNOTAVAIL, ENETUNREACH). The target "
      "takes no part. The line of nvme or of the RDMA driver before it has the reason.",
      "journalctl -k -g 'nvme|{rdma}'; rdma resource show; ip route get {peer}",
      "Linux drivers/nvme/host/rdma.c nvme_rdma_alloc_queue()"},
-    on_silence(
-        {"nvmf-no-connection", unknown, "nvme*rdma connection establishment failed|nvme*rdma_resolve_addr wait failed",
-         "The connection manager of RDMA did not connect to the NVMe target. ECONNRESET (-104): an event ended the "
-         "attempt. "
-         "If a line \"Connect rejected\" is before this one, the target answered and rejected the connection: no "
-         "service "
-         "listens at this address and port 4420, or at another interface. Without one, no route or no answer was "
-         "found. "
-         "ETIMEDOUT (-110): no event came in 3 seconds, which shows no place: the target, the path, or the port of "
-         "this "
-         "host. nvme discover from another host decides.",
-         "journalctl -k -g nvme; ip route get {peer}; nvme discover -t rdma -a {peer}",
-         "Linux drivers/nvme/host/rdma.c nvme_rdma_cm_handler()"}),
-    on_silence(
-        {"nvmf-rdma", unknown,
-         "nvme*rdma connect request failed|nvme*Connect command failed|nvme*failed to connect socket|nvme*failed "
-         "nvme_keep_alive_end_io|nvme*starting error recovery|Reconnecting in * seconds|nvme*Failed reconnect "
-         "attempt|nvme*dentify controller failed|nvme-fabrics*Connection timed out|nvme-fabrics*No route|"
-         "nvme-fabrics*Network is unreachable|nvmet_rdma: *failed",
-         "The connection to an NVMe target (NVMe over RDMA or TCP) failed or got no answer in time (keep alive), and "
-         "is "
-         "made "
-         "again. The line does not show the place: the target or its host ended, hangs or is overloaded, its port "
-         "(4420) "
-         "is "
-         "not reachable, the path loses packets, or the link or RDMA port of this host failed. If other hosts lost the "
-         "same "
-         "target at this time, look at its log; if this host lost all of its targets, look at its port.",
-         "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}",
-         "Linux drivers/nvme/host/rdma.c, drivers/nvme/target"}),
+    on_silence({"nvmf-no-connection", unknown,
+                "nvme*rdma connection establishment failed|nvme*rdma_resolve_addr wait failed",
+                "The connection manager of RDMA did not connect to the NVMe target. ECONNRESET (-104): an event ended "
+                "the attempt. If a line \"Connect rejected\" is before this one, the target answered and rejected the "
+                "connection: no service listens at this address and port 4420, or at another interface. Without one, "
+                "no route or no answer was found. ETIMEDOUT (-110): no event came in 3 seconds, which shows no place: "
+                "the target, the path, or the port of this host. nvme discover from another host decides.",
+                "journalctl -k -g nvme; ip route get {peer}; nvme discover -t rdma -a {peer}",
+                "Linux drivers/nvme/host/rdma.c nvme_rdma_cm_handler()"}),
+    on_silence({"nvmf-rdma", unknown,
+                "nvme*rdma connect request failed|nvme*Connect command failed|nvme*failed "
+                "nvme_keep_alive_end_io|nvme*starting error recovery|Reconnecting in * seconds|nvme*Failed reconnect "
+                "attempt|nvme*dentify controller failed|nvme-fabrics*Connection timed out|nvme-fabrics*No "
+                "route|nvme-fabrics*Network is unreachable|nvmet_rdma: *failed",
+                "The connection to an NVMe target (NVMe over RDMA or TCP) failed or got no answer in time (keep "
+                "alive), and is made again. The line does not show the place: the target or its host ended, hangs or "
+                "is overloaded, its port (4420) is not reachable, the path loses packets, or the link or RDMA port of "
+                "this host failed. If other hosts lost the same target at this time, look at its log; if this host "
+                "lost all of its targets, look at its port.",
+                "nvme list-subsys; ping -c 3 {peer}; fabric-agentctl diagnose {port}",
+                "Linux drivers/nvme/host/rdma.c, drivers/nvme/target"}),
     {"nvmf-cli", unknown,
      "ailed to write to /dev/nvme-fabrics|ailed to write to nvme-fabrics|ailed to open nvme-fabrics|ailed to open "
      "/dev/nvme-fabrics|ould not add new controller|nvme: failed to discover|nvme*ailed to add controller",
@@ -468,8 +431,7 @@ constexpr LineMessage kRows[] = {
      "nvme-fabrics; an I/O error the target. The kernel log of this moment has the reason.",
      "journalctl -k -g nvme; lsmod | grep nvme; nvme discover -t rdma -a {peer}", "nvme-cli, libnvme"},
     {"nvme-rdma-memory-pool", host,
-     "failed to initialize PI MR pool sized|failed to initialize pi mr pool sized|failed to "
-     "initialize MR pool sized",
+     "failed to initialize PI MR pool sized|failed to initialize pi mr pool sized|failed to initialize MR pool sized",
      "The NVMe host could not get its memory regions (those with protection information: PI) from the RDMA driver, so "
      "that the queue is not connected: the memory keys of the NIC are used up or limited, or its driver or firmware "
      "refuses them; the mlx5 line before it (create_mkey) has the reason. Fewer or smaller queues need less "
@@ -510,8 +472,7 @@ constexpr LineMessage kRows[] = {
      "/etc/nfs.conf; \"rdma 20049\" in /proc/fs/nfsd/portlist), or the module xprtrdma is not loaded on this host.",
      "lsmod | grep xprtrdma; on the server: cat /proc/fs/nfsd/portlist /proc/fs/nfsd/versions",
      "nfs-utils utils/mount"},
-    {"lnet-down", host,
-     "IOC_LIBCFS_GET_NI error|LNET configure error|IOC_LIBCFS_*error|mount.lustre: *failed: No such device",
+    {"lnet-down", host, "LNET configure error|IOC_LIBCFS_*error|mount.lustre: *failed: No such device",
      "LNet, the network of Lustre, is not started on this host, or its configuration failed: an interface in "
      "/etc/modprobe.d/lnet.conf or lnet.conf that does not exist or has no address, or a network module (ko2iblnd) "
      "that could not be loaded, because it does not fit the RDMA modules. The kernel log has the reason.",
@@ -527,7 +488,7 @@ constexpr LineMessage kRows[] = {
      "at the load and the log of the server (MDS, OSS) named by its NID, test with lctl ping, then look at the "
      "network.",
      "lctl ping {peer}; lfs check servers; lnetctl stats show", "Lustre lustre/ptlrpc/client.c"},
-    {"beegfs-option", host, "beegfs*The config argument|beegfs*config argument|beegfs*is invalid|beegfs*Unknown",
+    {"beegfs-option", host, "beegfs*config argument|beegfs*is invalid|beegfs*Unknown",
      "The BeeGFS client has a setting that its loaded module does not know, or a mount that failed: module and "
      "configuration (/etc/beegfs/beegfs-client.conf) are of different versions. Rebuild and load the module "
      "(beegfs-client rebuild), and use the configuration file of the same version.",
@@ -544,23 +505,16 @@ constexpr LineMessage kRows[] = {
      "node used a registration (key, address) that is not valid any more. It is about the daemons of the two nodes, "
      "not the network: compare their releases, update GPFS, and look at the log of the other node.",
      "mmdiag --network; mmdiag --version; ibv_devinfo -d {rdma}", "IBM Storage Scale mmfs.log"},
-    {"gpfs-closed",
-     unknown,
-     "VERBS RDMA closed connection",
-     "GPFS (IBM Storage Scale) closed its RDMA connection to this node after an error, and makes it again or uses TCP. "
-     "The VERBS RDMA line before it, here or in the log of the other node, has the first error.",
-     "mmdiag --network; grep 'VERBS RDMA' /var/adm/ras/mmfs.log.latest",
-     "IBM Storage Scale mmfs.log",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "gpfs|wc"},
+    consequence_of(
+        "gpfs|wc",
+        wrapping(
+            {"gpfs-closed", unknown, "VERBS RDMA closed connection",
+             "GPFS (IBM Storage Scale) closed its RDMA connection to this node after an error, and makes it again or "
+             "uses TCP. The VERBS RDMA line before it, here or in the log of the other node, has the first error.",
+             "mmdiag --network; grep 'VERBS RDMA' /var/adm/ras/mmfs.log.latest", "IBM Storage Scale mmfs.log"})),
     {"gpfs-connection", network,
-     "Close connection to * Attempting reconnect|VERBS RDMA async event|VERBS "
-     "RDMA*disconnect|VERBS RDMA rdma send error|VERBS RDMA rdma write error|VERBS RDMA rdma read error|VERBS "
-     "RDMA*disabled|VERBS RDMA*port*failed",
+     "Close connection to * Attempting reconnect|VERBS RDMA async event|VERBS RDMA*disconnect|VERBS RDMA rdma send "
+     "error|VERBS RDMA rdma write error|VERBS RDMA rdma read error|VERBS RDMA*disabled|VERBS RDMA*port*failed",
      "GPFS (IBM Storage Scale) lost the connection to the node of the line and tries again, or closed its RDMA "
      "connection: the node hangs or restarts, or the network between them. Look at the state of that node (mmgetstate, "
      "mmhealth), at mmnetverify, and at expel messages after it.",
@@ -586,13 +540,13 @@ constexpr LineMessage kRows[] = {
      "and the VNI of the job, then at the other end.",
      "fi_info -l; ip route get {peer}; env | grep -E 'SLINGSHOT|VNI'", "Mercury src/na"},
     {"daos-fabric", unknown,
-     "DER_UNREACH|DER_TIMEDOUT|DER_HG|DER_EXCLUDED|na_ofi_*|HG_*NA_|na_ucx_*|Could not initialize "
-     "NA|Could not initialize HG|crt_*unreachable|NA_Initialize*",
+     "DER_UNREACH|DER_TIMEDOUT|DER_HG|DER_EXCLUDED|na_ofi_*|HG_*NA_|na_ucx_*|Could not initialize NA|Could not "
+     "initialize HG|crt_*unreachable|NA_Initialize*",
      "DAOS (Mercury over libfabric or UCX) could not start or reach an engine: the provider or domain of fabric_iface "
      "does not exist on this host, an engine is down or excluded from its pool, or the path loses packets. Compare the "
      "provider of client and server, and look at dmg system query.",
      "dmg system query; dmg pool query POOL; fi_info -l; env | grep -E 'OFI|CRT|D_'", "DAOS src/cart, Mercury src/na"},
-    {"vma-qp", host, "VMA*failed to modify QP|VMA ERROR*prepare_ibv_qp|XLIO*failed to modify QP|VMA ERROR|XLIO ERROR",
+    {"vma-qp", host, "VMA*failed to modify QP|XLIO*failed to modify QP|VMA ERROR|XLIO ERROR",
      "libvma (or XLIO) could not use its queue pair or device: driver, firmware (OFED) and library do not fit each "
      "other, the port is in a bond with RoCE LAG, or it lacks a privilege (CAP_NET_RAW) or memory (hugepages, "
      "memlock). Its number (ret) is not an errno. Test without it: ibv_rc_pingpong, VMA_TRACELEVEL=debug.",
@@ -607,9 +561,7 @@ constexpr LineMessage kRows[] = {
      "and compare the firmware.",
      "devlink dev eswitch show pci/{pci}; devlink dev info pci/{pci}; journalctl -k -g {pci}",
      "Linux drivers/net/ethernet/mellanox/mlx5/core/eswitch.c"},
-    {"mlx5-tracer", none,
-     "FWTracer: Events were lost|FWTracer: Ownership|FWTracer: Overrun|mlx5_fw_tracer|Failed to create FW "
-     "tracer|FWTracer: ",
+    {"mlx5-tracer", none, "mlx5_fw_tracer|Failed to create FW tracer|FWTracer: ",
      "The firmware tracer of the NIC (a debug log) lost events or could not be used by this function. Harmless for "
      "traffic; it matters only if the health lines of mlx5_core report a fault as well.",
      "devlink health show pci/{pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/diag/fw_tracer.c"},
@@ -626,9 +578,8 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/net/ethernet/qlogic/qed"},
     {"cxgb4-firmware",
      host,
-     "cxgb4*firmware crashed|cxgb4*Firmware reports adapter error|Firmware reports adapter error|cxgb4*encountered "
-     "fatal error|cxgb4*adapter stopped|cxgb4*mailbox*timed out|command 0x* in mailbox * timed out|cxgb4*firmware not "
-     "responding",
+     "cxgb4*firmware crashed|Firmware reports adapter error|cxgb4*encountered fatal error|cxgb4*adapter "
+     "stopped|cxgb4*mailbox*timed out|command 0x* in mailbox * timed out|cxgb4*firmware not responding",
      {"The firmware of the Chelsio NIC failed or does not answer: the adapter is stopped, and its ports and "
       "connections are gone. ",
       {Work::ends_jobs, "Load the driver again or reboot;"},
@@ -646,17 +597,17 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c, tg3.c"},
     {"ipoib-timeout", host,
      "transmit timeout: latency|ipoib*transmit timeout|ib0: transmit timeout|queue stopped*tx_head|ib*: failed to "
-     "modify QP|ib0: post_send failed|ib*: failed to * multicast|ipoib*CQ overrun",
+     "modify QP|ib0: post_send failed|ib*: failed to * multicast",
      "An IPoIB netdev has a transmit queue without progress: the RDMA device is in an error state or reset, or the "
      "peer does not answer. Look at the health of the NIC and at the state of the InfiniBand port.",
      "journalctl -k -g 'ib0|mlx'; ibstat", "Linux drivers/infiniband/ulp/ipoib"},
     // Steps on this host; before the row of steps with a peer.
     {"rdma-storage-local", host,
-     "iser*rdma_resolve_addr failed|iser*resolve route failed|iser*failure connecting|ib_srp: FR pool allocation "
-     "failed|ib_srp: *llocat|ib_srp: SCSI scan failed|ib_srp: *to map|ib_srp: Queueing INV "
-     "WR|iser: *lloc|isert: *lloc|isert: *dma mapping|iser: *dma map|isert: *rdma_create_id|isert: *rdma_bind|isert: "
-     "*rdma_listen|iser: *rdma_create_id|iser: *device lookup|iser: *does not support memory|isert: *not "
-     "support|isert: *ib_dma_map|iser: *ib_map|isert: *register|iser: *register",
+     "iser*rdma_resolve_addr failed|iser*resolve route failed|iser*failure connecting|ib_srp: *llocat|ib_srp: SCSI "
+     "scan failed|ib_srp: *to map|ib_srp: Queueing INV WR|iser: *lloc|isert: *lloc|isert: *dma mapping|iser: *dma "
+     "map|isert: *rdma_create_id|isert: *rdma_bind|isert: *rdma_listen|iser: *rdma_create_id|iser: *device "
+     "lookup|iser: *does not support memory|isert: *not support|isert: *ib_dma_map|iser: *ib_map|isert: "
+     "*register|iser: *register",
      "A step of iSER or SRP (storage over RDMA) failed on this host and did not involve the other side: memory, memory "
      "regions or queue pairs of the NIC are used up, the driver of the NIC does not support the request, this host has "
      "no address or route for the request, or a module could not register. Look at the errno, and at the line of the "
@@ -664,69 +615,53 @@ constexpr LineMessage kRows[] = {
      "rdma resource show; ibv_devinfo -v -d {rdma}; journalctl -k -g 'iser|srp|{rdma}'",
      "Linux drivers/infiniband/ulp"},
     // The request arrived, so that the network works.
-    {"iser-request", peer,
-     "iser*qp event QP request error|isert*qp event QP request error|iser*qp event QP access error",
+    {"iser-request", peer, "iser*qp event QP request error|iser*qp event QP access error",
      "A queue pair of iSER received an invalid request from its peer (IBV_EVENT_QP_REQ_ERR, IBV_EVENT_QP_ACCESS_ERR) "
-     "and "
-     "is in error: the iSCSI connection ends and is made again. The two ends do not agree about the protocol or a "
-     "memory "
-     "key. Look at the log of the target or initiator at the other end, and compare the drivers of both ends.",
+     "and is in error: the iSCSI connection ends and is made again. The two ends do not agree about the protocol or a "
+     "memory key. Look at the log of the target or initiator at the other end, and compare the drivers of both ends.",
      "journalctl -k -g iser; iscsiadm -m session -P 3", "Linux drivers/infiniband/ulp/iser, isert"},
     on_silence(
         {"rds-iser", unknown,
-         "RDS/IB: connection|RDS/IB: recv completion|RDS/IB: send "
-         "completion|rds*connection*error|iser*failed|isert*failed|isert: *error|scsi host*: ib_srp: "
-         "*failed|ib_srp*reconnect|SRP abort|ib_srp: failed",
+         "RDS/IB: connection|RDS/IB: recv completion|RDS/IB: send completion|rds*connection*error|iser*failed|isert: "
+         "*error|scsi host*: ib_srp: *failed|ib_srp*reconnect|SRP abort|ib_srp: failed",
          "A connection of RDS, iSER or SRP (storage or messages over RDMA) failed and is made again. The line does not "
-         "show "
-         "the place: the other side ended or restarts, the path between the two ports loses packets, or the port of "
-         "this "
-         "host failed. Look for the first completion status or event of this connection (REJECTED is of the other "
-         "side, "
-         "UNREACHABLE and retry exceeded of the path), at the log of the other side at this time, then at the ports.",
+         "show the place: the other side ended or restarts, the path between the two ports loses packets, or the port "
+         "of this host failed. Look for the first completion status or event of this connection (REJECTED is of the "
+         "other side, UNREACHABLE and retry exceeded of the path), at the log of the other side at this time, then at "
+         "the ports.",
          "ping -c 3 {peer}; fabric-agentctl diagnose {port}", "Linux net/rds, drivers/infiniband/ulp"}),
     {"iscsi-refused", peer,
      "due to authorization failure|non-retryable iSCSI login failure|Login authentication failed with target|conn * "
-     "login "
-     "rejected: ",
+     "login rejected: ",
      "The iSCSI target answered and refused the login, so that the network between them works: name and secret (CHAP), "
      "the list of initiators of the target (ACL), or its portal group. Compare /etc/iscsi/initiatorname.iscsi and "
      "node.session.auth.* with the configuration of the target.",
      "cat /etc/iscsi/initiatorname.iscsi; iscsiadm -m node -P 1", "open-iscsi usr/iscsi_err.c, usr/login.c"},
-    on_silence(
-        {"iscsi-target-login", unknown,
-         "iSCSI Login timeout on Network Portal|iSCSI Login negotiation failed|tx_data returned *, expecting|rx_data "
-         "returned "
-         "*, expecting",
-         "The iSCSI target of this host (LIO) gave up a login that did not end in time, or whose connection was "
-         "closed. "
-         "Either side may be the reason: the initiator does not answer or the path loses packets, or the target hangs "
-         "on "
-         "its own storage and lets the login wait. Tasks of the target that are blocked (\"blocked for more than 120 "
-         "seconds\", ABORT_TASK) in the log of this host are of this host; without them look at the initiator.",
-         "journalctl -k -g 'iSCSI|blocked for|ABORT_TASK'; targetcli ls", "Linux drivers/target/iscsi"}),
-    on_silence(
-        {"iscsi-login", unknown,
-         "iscsiadm: initiator reported error (|iscsiadm: Could not login to [|iscsid: cannot make a connection "
-         "to|iscsiadm: Could not log into all portals",
-         "The iSCSI initiator could not log in to a target. The number in the line decides: 4 and 8 (no connection, or "
-         "no "
-         "answer in time) show no place: the target or its portal, the path, or the link of this host; 12 is a "
-         "transport "
-         "(iser) whose module is not loaded here; 15 a session that exists already; 19 and 24 a refusal by the target. "
-         "iscsid prints the reason of each attempt in the journal.",
-         "journalctl -u iscsid; iscsiadm -m node -P 1; ping -c 3 {peer}", "open-iscsi usr/iscsi_err.c"}),
-    on_silence(
-        {"iscsi-connection", unknown,
-         "detected conn error (|iSCSI connection * error (|connection*: ping timeout of * secs expired",
-         "The connection of an iSCSI initiator to its target failed, and is made again; the number names the kind. "
-         "iSCSI "
-         "runs over TCP, or over RDMA (iSER). The target closed it or restarts (1020), does not answer (1022), or the "
-         "network between them failed; 1011 names no reason. Look at the log and the sessions of the target at this "
-         "time, "
-         "at the lines of iscsid before it, then at the path.",
-         "iscsiadm -m session -P 3; journalctl -u iscsid; ping -c 3 {peer}",
-         "Linux drivers/scsi/scsi_transport_iscsi.c iscsi_conn_error_event()"}),
+    on_silence({"iscsi-target-login", unknown,
+                "iSCSI Login timeout on Network Portal|iSCSI Login negotiation failed|tx_data returned *, "
+                "expecting|rx_data returned *, expecting",
+                "The iSCSI target of this host (LIO) gave up a login that did not end in time, or whose connection was "
+                "closed. Either side may be the reason: the initiator does not answer or the path loses packets, or "
+                "the target hangs on its own storage and lets the login wait. Tasks of the target that are blocked "
+                "(\"blocked for more than 120 seconds\", ABORT_TASK) in the log of this host are of this host; without "
+                "them look at the initiator.",
+                "journalctl -k -g 'iSCSI|blocked for|ABORT_TASK'; targetcli ls", "Linux drivers/target/iscsi"}),
+    on_silence({"iscsi-login", unknown,
+                "iscsiadm: initiator reported error (|iscsiadm: Could not login to [|iscsid: cannot make a connection "
+                "to|iscsiadm: Could not log into all portals",
+                "The iSCSI initiator could not log in to a target. The number in the line decides: 4 and 8 (no "
+                "connection, or no answer in time) show no place: the target or its portal, the path, or the link of "
+                "this host; 12 is a transport (iser) whose module is not loaded here; 15 a session that exists "
+                "already; 19 and 24 a refusal by the target. iscsid prints the reason of each attempt in the journal.",
+                "journalctl -u iscsid; iscsiadm -m node -P 1; ping -c 3 {peer}", "open-iscsi usr/iscsi_err.c"}),
+    on_silence({"iscsi-connection", unknown,
+                "detected conn error (|iSCSI connection * error (|connection*: ping timeout of * secs expired",
+                "The connection of an iSCSI initiator to its target failed, and is made again; the number names the "
+                "kind. iSCSI runs over TCP, or over RDMA (iSER). The target closed it or restarts (1020), does not "
+                "answer (1022), or the network between them failed; 1011 names no reason. Look at the log and the "
+                "sessions of the target at this time, at the lines of iscsid before it, then at the path.",
+                "iscsiadm -m session -P 3; journalctl -u iscsid; ping -c 3 {peer}",
+                "Linux drivers/scsi/scsi_transport_iscsi.c iscsi_conn_error_event()"}),
     {"hsa-status", host,
      "HSA_STATUS_ERROR_OUT_OF_RESOURCES|HSA_STATUS_ERROR: |hsa_init*fail|HSA_STATUS_ERROR_MEMORY_APERTURE|HW Exception "
      "by GPU node|amdgpu*Failed to evict queue|Unable to open /dev/kfd|/dev/kfd*Permission "
@@ -739,7 +674,7 @@ constexpr LineMessage kRows[] = {
      "no kernel image is available for execution|invalid device function|hipErrorNoBinaryForGpu|device kernel image is "
      "invalid|the provided PTX was compiled with an unsupported|named symbol not found*CUDA|is not compatible with the "
      "current PyTorch installation|Cuda failure*named symbol not found|Cuda failure*invalid kernel file|HIP "
-     "failure*invalid kernel file|HIP failure*invalid device function",
+     "failure*invalid kernel file",
      "The program or library (NCCL, RCCL) has no code for this GPU: it was built for other architectures (sm_NN, "
      "gfxNNN; NVCC_GENCODE), or needs a newer driver for its PTX. Use a build or release for the architecture of this "
      "GPU and CUDA or ROCm. Neither the GPU nor the network is at "
@@ -775,8 +710,7 @@ constexpr LineMessage kRows[] = {
     {"dcgm-imex", host, "DCGM_FR_IMEX|IMEX daemon status|IMEX*not READY",
      "DCGM found that the IMEX service, which shares memory of GPUs between hosts over NVLink, does not run or is not "
      "ready. That is no fault of a GPU: without a multi-node NVLink domain in use it is harmless. Else start it on "
-     "every "
-     "host of the domain, with the same list of nodes.",
+     "every host of the domain, with the same list of nodes.",
      "systemctl status nvidia-imex; nvidia-imex-ctl -N", "DCGM dcgmlib/dcgm_errors.c"},
     {"dcgm-health",
      host,

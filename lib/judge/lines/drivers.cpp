@@ -32,7 +32,7 @@ constexpr LineMessage kDriverRows[] = {
                     "The driver found the NIC in a fatal state (PCIe access lost, firmware stopped, or reset by "
                     "another function).",
                     kReporter, kHealth}),
-    on_nic_failure({"mlx5-synd-firmware", host, "synd 0x1: firmware internal error|firmware internal error",
+    on_nic_failure({"mlx5-synd-firmware", host, "firmware internal error",
                     "Internal error of the NIC's firmware. Collect the dump for the vendor, and update the firmware.",
                     "devlink health dump show pci/{pci} reporter fw", kHealth}),
     on_nic_failure({"mlx5-synd-irisc",
@@ -60,14 +60,13 @@ constexpr LineMessage kDriverRows[] = {
      "The event queue overflowed: the host did not handle the NIC's interrupts in time.", "grep mlx5 /proc/interrupts",
      kHealth},
     {"mlx5-synd-eq", host,
-     "synd 0x*: EQ error|synd 0x*Invalid EQ refer|synd 0x*Invalid EQ refr|Health issue observed, EQ error|"
-     "Health issue observed, Invalid EQ ref",
+     "synd 0x*: EQ error|synd 0x*Invalid EQ refer|synd 0x*Invalid EQ refr|Health issue observed, EQ error|Health issue "
+     "observed, Invalid EQ ref",
      "The NIC reports a fault of an event queue.", kReporter, kHealth},
     {"mlx5-synd-ffser", host, "FFSER error", "The NIC reports a serial link or memory fault (FFSER).", kReporter,
      kHealth},
     {"mlx5-high-temperature", host,
-     "synd 0x*High temp|High temperature on sensors with bit set|High temprature|"
-     "Health issue observed, High temp",
+     "synd 0x*High temp|High temperature on sensors with bit set|High temprature|Health issue observed, High temp",
      "A sensor of the NIC is too hot; the firmware may stop the NIC.", "sensors; devlink health show pci/{pci}",
      kEvents},
     on_nic_failure({"mlx5-recovery-failed",
@@ -82,8 +81,8 @@ constexpr LineMessage kDriverRows[] = {
                     kHealth}),
     {"mlx5-iseg",
      host,
-     "FW is unable to respond to initialization segment reads|Waiting for FW initialization, timeout|"
-     "in pre-initializing state, aborting",
+     "FW is unable to respond to initialization segment reads|Waiting for FW initialization, timeout|in "
+     "pre-initializing state, aborting",
      {"The firmware does not start or does not answer. Check its image. ", {Work::in_machine, "Power-cycle the node."}},
      "mstflint -d {pci} query",
      kHealth},
@@ -97,11 +96,11 @@ constexpr LineMessage kDriverRows[] = {
      "The firmware of the NIC did not answer a command, or so many that the driver has no entry left for another: the "
      "firmware hangs, or PCIe lost the command. The first such line names the command.",
      kReporter, "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
-    {"mlx5-reset-dropped", none,
-     "being removed, Drop new reset work|rop new reset work|being removed, stop waiting for PCI",
-     "mlx5_core is being removed from this device, and does not begin a reset or recovery any more. This is a "
-     "consequence of the removal; no action if that was wanted.",
-     "journalctl -k -g {pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/fw_reset.c", 0, Role::consequence},
+    consequence(
+        {"mlx5-reset-dropped", none, "rop new reset work|being removed, stop waiting for PCI",
+         "mlx5_core is being removed from this device, and does not begin a reset or recovery any more. This is a "
+         "consequence of the removal; no action if that was wanted.",
+         "journalctl -k -g {pci}", "Linux drivers/net/ethernet/mellanox/mlx5/core/fw_reset.c"}),
     {"mlx5-reset-semaphore",
      host,
      "Failed to lock SW reset semaphore|Failed to unlock SW reset semaphore",
@@ -154,8 +153,8 @@ constexpr LineMessage kDriverRows[] = {
      "ps -p PID; grep -hE 'modify_qp|RTR|RTS' LOG-OF-EVERY-RANK | head",
      "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     {"mlx5-register-missing", none,
-     "ACCESS_REG(0x805) op_mod(0x1) failed, status bad resource|"
-     "ACCESS_REG(0x805) op_mod(0x1) failed, status bad parameter",
+     "ACCESS_REG(0x805) op_mod(0x1) failed, status bad resource|ACCESS_REG(0x805) op_mod(0x1) failed, status bad "
+     "parameter",
      "No fault: a program (mlxlink, a monitor, ethtool) or the driver read a register that this NIC or firmware does "
      "not have; op_mod(0x1) is a read. The vendor knows by the syndrome which register.",
      "mstflint -d {pci} query", "Linux drivers/net/ethernet/mellanox/mlx5/core/port.c, cmd.c"},
@@ -186,19 +185,12 @@ constexpr LineMessage kDriverRows[] = {
       "else register smaller pieces."},
      "nvidia-smi -q -d MEMORY; lspci -vv -s GPU | grep 'Region 1'",
      "Linux drivers/infiniband/hw/mlx5/mr.c, nv_peer_memory issue 101"},
-    {"mlx5-key-cache",
-     host,
-     "async reg mr failed|reg_mr_callback",
-     "The driver could not make memory keys in advance, because a command to the firmware failed: the error of "
-     "mlx5_core before this line is the cause.",
-     kReporter,
-     "Linux drivers/infiniband/hw/mlx5/mr.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "mlx5"},
+    consequence_of(
+        "mlx5",
+        {"mlx5-key-cache", host, "async reg mr failed|reg_mr_callback",
+         "The driver could not make memory keys in advance, because a command to the firmware failed: the error of "
+         "mlx5_core before this line is the cause.",
+         kReporter, "Linux drivers/infiniband/hw/mlx5/mr.c"}),
     {"mlx5-error-cqe", host, "ERR CQE on SQ|Error cqe on cqn",
      "The NIC could not process a packet of the netdev: often a PCIe or IOMMU fault, or a driver bug.", kReporter,
      "Linux drivers/net/ethernet/mellanox/mlx5/core/en/reporter_tx.c"},
@@ -223,15 +215,15 @@ constexpr LineMessage kDriverRows[] = {
      kModule,
      kEvents},
     {"module-unsupported", cable,
-     "Port module event[error]*nknown identifier|Port module event[error]*nsupported cable|"
-     "Port module event[error]*ong range for non|Port module event[error]*nforce part number|"
-     "unsupported or unqualified module was detected|unsupported SFP|n unsupported module type was detected|"
-     "Unqualified SFP+ module detected|bnxt_en*SFP+ module is shut",
+     "Port module event[error]*nknown identifier|Port module event[error]*nsupported cable|Port module "
+     "event[error]*ong range for non|Port module event[error]*nforce part number|unsupported or unqualified module was "
+     "detected|unsupported SFP|n unsupported module type was detected|Unqualified SFP+ module detected|bnxt_en*SFP+ "
+     "module is shut",
      "The NIC does not accept the module or cable.", kModule, kEvents},
     {"module-bus",
      cable,
-     "Port module event[error]*us stuck|Port module event[error]*ad cable|Port module event[error]*ad or shorted|"
-     "ice *Device cannot communicate with the module",
+     "Port module event[error]*us stuck|Port module event[error]*ad cable|Port module event[error]*ad or shorted|ice "
+     "*Device cannot communicate with the module",
      {"The NIC cannot read the module: it is damaged, or not fully inserted. ",
       {Work::at_link, "Insert it again, then change the module or the cable."}},
      kModule,
@@ -244,8 +236,8 @@ constexpr LineMessage kDriverRows[] = {
      kEvents},
     {"module-power",
      cable,
-     "Port module event[error]*ower budget exceeded|Port module event[error]*nsufficient power|"
-     "module's power requirements exceed the device's power supply",
+     "Port module event[error]*ower budget exceeded|Port module event[error]*nsufficient power|module's power "
+     "requirements exceed the device's power supply",
      {"The module needs more power than the cage of the NIC provides, and has no link",
       {Work::at_link, ": use one of a lower power class"},
       "."},
@@ -294,25 +286,19 @@ constexpr LineMessage kDriverRows[] = {
      "fabric-agentctl diagnose {port}; ethtool -i {netdev}",
      "Linux mlx5 en_main.c, bnxt.c, ice_main.c, e1000e netdev.c"},
     {"other-link-down", none,
-     "systemd-networkd[*]: veth*: Lost carrier|systemd-networkd[*]: cali*: Lost carrier|"
-     "systemd-networkd[*]: lxc*: Lost carrier|systemd-networkd[*]: cni*: Lost carrier|"
-     "systemd-networkd[*]: docker*: Lost carrier|systemd-networkd[*]: br-*: Lost carrier|"
-     "systemd-networkd[*]: virbr*: Lost carrier|systemd-networkd[*]: vnet*: Lost carrier|"
-     "systemd-networkd[*]: tap*: Lost carrier|systemd-networkd[*]: tun*: Lost carrier|"
-     "systemd-networkd[*]: flannel*: Lost carrier|systemd-networkd[*]: kube-*: Lost carrier|"
-     "systemd-networkd[*]: wl*: Lost carrier|NetworkManager[*device (veth*): carrier: link disconnected|"
-     "NetworkManager[*device (cali*): carrier: link disconnected|"
-     "NetworkManager[*device (lxc*): carrier: link disconnected|"
-     "NetworkManager[*device (cni*): carrier: link disconnected|"
-     "NetworkManager[*device (docker*): carrier: link disconnected|"
-     "NetworkManager[*device (br-*): carrier: link disconnected|"
-     "NetworkManager[*device (virbr*): carrier: link disconnected|"
-     "NetworkManager[*device (vnet*): carrier: link disconnected|"
-     "NetworkManager[*device (tap*): carrier: link disconnected|"
-     "NetworkManager[*device (tun*): carrier: link disconnected|"
-     "NetworkManager[*device (flannel*): carrier: link disconnected|"
-     "NetworkManager[*device (kube-*): carrier: link disconnected|"
-     "NetworkManager[*device (wl*): carrier: link disconnected",
+     "systemd-networkd[*]: veth*: Lost carrier|systemd-networkd[*]: cali*: Lost carrier|systemd-networkd[*]: lxc*: "
+     "Lost carrier|systemd-networkd[*]: cni*: Lost carrier|systemd-networkd[*]: docker*: Lost "
+     "carrier|systemd-networkd[*]: br-*: Lost carrier|systemd-networkd[*]: virbr*: Lost carrier|systemd-networkd[*]: "
+     "vnet*: Lost carrier|systemd-networkd[*]: tap*: Lost carrier|systemd-networkd[*]: tun*: Lost "
+     "carrier|systemd-networkd[*]: flannel*: Lost carrier|systemd-networkd[*]: kube-*: Lost "
+     "carrier|systemd-networkd[*]: wl*: Lost carrier|NetworkManager[*device (veth*): carrier: link "
+     "disconnected|NetworkManager[*device (cali*): carrier: link disconnected|NetworkManager[*device (lxc*): carrier: "
+     "link disconnected|NetworkManager[*device (cni*): carrier: link disconnected|NetworkManager[*device (docker*): "
+     "carrier: link disconnected|NetworkManager[*device (br-*): carrier: link disconnected|NetworkManager[*device "
+     "(virbr*): carrier: link disconnected|NetworkManager[*device (vnet*): carrier: link "
+     "disconnected|NetworkManager[*device (tap*): carrier: link disconnected|NetworkManager[*device (tun*): carrier: "
+     "link disconnected|NetworkManager[*device (flannel*): carrier: link disconnected|NetworkManager[*device (kube-*): "
+     "carrier: link disconnected|NetworkManager[*device (wl*): carrier: link disconnected",
      "A netdev without a cable of the fabric lost its carrier: that of a container or virtual machine (it ended), a "
      "bridge, or a wireless one.",
      "ip -details link show {netdev}", "systemd-networkd, NetworkManager"},
@@ -379,7 +365,7 @@ constexpr LineMessage kDriverRows[] = {
     {"neighbor-overflow", host, "neighbor table overflow|neighbour table overflow",
      "The neighbor table is full: new peers cannot be resolved.", "sysctl net.ipv4.neigh.default.gc_thresh3",
      "Linux net/core/neighbour.c"},
-    {"duplicate-address", network, "IPv6: duplicate address detected!|duplicate address*detected!",
+    {"duplicate-address", network, "duplicate address*detected!",
      "Another station has the IPv6 address of this netdev; the address and its GID are not usable.",
      "ip -6 addr show dev {netdev} dadfailed", "Linux net/ipv6/addrconf.c"},
 
@@ -393,22 +379,20 @@ constexpr LineMessage kDriverRows[] = {
      "action, unless PFC is needed on it. The number is a status of i40e in kernels before 6.4, not an errno.",
      "ethtool --show-priv-flags {netdev}", "Linux drivers/net/ethernet/intel/i40e/i40e_main.c"},
     // Older kernels print "Firmware fatal reset event". "Solicited firmware reset event" is not a failure.
-    on_nic_failure(
-        {"bnxt-firmware-fatal",
-         host,
-         "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"
-         "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status|"
-         "bnxt_en*Detected firmware fatal condition|bnxt_en*abandoning msg*due to firmware status",
-         {"The firmware of the NIC failed or does not answer, and the driver resets it. ",
-          {Work::in_machine, "If it does not come back, power-cycle the node. "},
-          "Update the firmware if it recurs."},
-         kReporter,
-         "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"}),
+    on_nic_failure({"bnxt-firmware-fatal",
+                    host,
+                    "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware "
+                    "reset event|bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, "
+                    "status|bnxt_en*Detected firmware fatal condition|bnxt_en*abandoning msg*due to firmware status",
+                    {"The firmware of the NIC failed or does not answer, and the driver resets it. ",
+                     {Work::in_machine, "If it does not come back, power-cycle the node. "},
+                     "Update the firmware if it recurs."},
+                    kReporter,
+                    "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"}),
     on_nic_failure({"bnxt-recovery-failed",
                     host,
-                    "bnxt_en*Firmware reset aborted|bnxt_en*RESET_DONE not set during FW reset|"
-                    "bnxt_en*previous firmware reset has not completed|bnxt_en*Failed to reinitialize after aborted "
-                    "firmware reset",
+                    "bnxt_en*Firmware reset aborted|bnxt_en*RESET_DONE not set during FW reset|bnxt_en*previous "
+                    "firmware reset has not completed|bnxt_en*Failed to reinitialize after aborted firmware reset",
                     {"The driver could not bring the NIC back after a reset of its firmware. ",
                      {Work::ends_jobs, "Reload the driver"},
                      {Work::in_machine, " or power-cycle the node"},
@@ -439,14 +423,12 @@ constexpr LineMessage kDriverRows[] = {
     {"mlx5-trust-channels", host, "change trust state while in channel mode",
      "The trust mode of the port (PCP or DSCP) was not changed, because a qdisc of the port (mqprio in channel mode) "
      "fixes the classes of its queues. Delete this qdisc first: tc qdisc del dev {netdev} root; then set the trust "
-     "mode "
-     "again. Without the right trust mode RoCE has no PFC of its own.",
+     "mode again. Without the right trust mode RoCE has no PFC of its own.",
      "tc qdisc show dev {netdev}; dcb app show dev {netdev}",
      "Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c"},
     {"bnxt-ring-monitor", host, "bnxt_en*Ring monitor event",
      "The firmware of the NIC reports a receive ring that does not move on, and the driver resets this ring: packets "
-     "of "
-     "its queue are lost. The rest of the port goes on. If it repeats, update the firmware and the driver.",
+     "of its queue are lost. The rest of the port goes on. If it repeats, update the firmware and the driver.",
      "ethtool -S {netdev} | grep -E 'resets|discard'; ethtool -i {netdev}",
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c bnxt_async_event_process()"},
     {"bnxt-tpa", host, "bnxt_en*TPA end agg_buf|bnxt_en*TPA cons",
@@ -469,8 +451,7 @@ constexpr LineMessage kDriverRows[] = {
     on_nic_failure({"bnxt-re-stopped", host,
                     "L2 driver notified to stop|bnxt_re*Attempting to recover|bnxt_re*Handle device suspend",
                     "The Ethernet driver (bnxt_en) resets the NIC, and the RDMA device goes away: jobs on it end. The "
-                    "reason for the "
-                    "reset is before it.",
+                    "reason for the reset is before it.",
                     "journalctl -k -g {pci}", "Linux drivers/infiniband/hw/bnxt_re/main.c"}),
     {"bnxt-vfs-refused", host, "Reject SRIOV config request",
      "The driver refuses to make virtual functions: the PF's netdev must be up first, and no firmware reset may be in "
@@ -485,23 +466,16 @@ constexpr LineMessage kDriverRows[] = {
       {Work::ends_jobs, "Load the driver again, from one release; reboot if the name is still taken."}},
      "journalctl -k -g 'infiniband|mlx5'; rdma link show; modinfo -F filename ib_core mlx5_ib",
      "Linux drivers/infiniband/core/device.c ib_register_device()"},
-    {"rdma-setup-failed",
-     host,
-     "Couldn't change QP1 state to|Couldn't create ib_mad |ib_post_recv failed: -|Couldn't post receive WRs|Couldn't "
-     "start port|Couldn't open port|on MAD QP|bnxt_re*Failed to create HW|bnxt_re*Failed to modify HW|bnxt_re*Failed "
-     "to destroy HW|bnxt_re*Failed to allocate HW|bnxt_re*Failed to create Fence|bnxt_re*Free MW failed|Failed to "
-     "allocate HW AH|bnxt_re*Failed to create AH entry",
-     "An object of an RDMA device could not be made, changed or removed, because the command before it failed. A port "
-     "without its QP1, for management datagrams (MAD), has no connection manager (rdma_cm); \"registered "
-     "successfully\" after it proves nothing.",
-     "journalctl -k -g {rdma}",
-     "Linux drivers/infiniband/core/mad.c, hw/bnxt_re/ib_verbs.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "bnxt|ionic|irdma|mlx5"},
+    consequence_of("bnxt|ionic|irdma|mlx5",
+                   {"rdma-setup-failed", host,
+                    "Couldn't change QP1 state to|Couldn't create ib_mad |ib_post_recv failed: -|Couldn't post receive "
+                    "WRs|Couldn't start port|Couldn't open port|on MAD QP|bnxt_re*Failed to create HW|bnxt_re*Failed "
+                    "to modify HW|bnxt_re*Failed to destroy HW|bnxt_re*Failed to allocate HW|bnxt_re*Failed to create "
+                    "Fence|bnxt_re*Free MW failed|Failed to allocate HW AH|bnxt_re*Failed to create AH entry",
+                    "An object of an RDMA device could not be made, changed or removed, because the command before it "
+                    "failed. A port without its QP1, for management datagrams (MAD), has no connection manager "
+                    "(rdma_cm); \"registered successfully\" after it proves nothing.",
+                    "journalctl -k -g {rdma}", "Linux drivers/infiniband/core/mad.c, hw/bnxt_re/ib_verbs.c"}),
     {"bnxt-speed", host, "bnxt_en*Link speed * no longer supported",
      "The speed that was set for this port is not possible any more: another module or cable was inserted, or the "
      "firmware changed. The driver takes another speed. Set the speed or autonegotiation again, or insert the former "
@@ -515,8 +489,7 @@ constexpr LineMessage kDriverRows[] = {
      "ice *Aux drivers are not supported|ice *RDMA is not supported|ice *RDMA support is not",
      "This Intel NIC, or the mode that it is in (safe mode, a profile of its firmware, too few interrupts), offers no "
      "RDMA: ice makes no device for irdma. This is expected of a NIC for management or TCP. If jobs are to use this "
-     "NIC, "
-     "correct the mode on this host, or use another port or NIC for RDMA.",
+     "NIC, correct the mode on this host, or use another port or NIC for RDMA.",
      "devlink dev info pci/{pci}; devlink dev param show pci/{pci} name enable_roce; journalctl -k -g {pci}",
      "Linux drivers/net/ethernet/intel/ice"},
     {"hfi1-module",
@@ -555,8 +528,7 @@ constexpr LineMessage kDriverRows[] = {
      "devlink dev info pci/{pci}; ls /sys/kernel/config/bnxt_re", "Linux drivers/infiniband/hw/bnxt_re/main.c"},
     {"bnxt-resources", host,
      "FW unable to meet the resources|bnxt_en*Not enough rings available|bnxt_en*rings reservation "
-     "failed|bnxt_en*ailed "
-     "to reserve default rings",
+     "failed|bnxt_en*ailed to reserve default rings",
      "The firmware of the NIC does not have as many rings, queues or contexts as the driver wants: too many functions "
      "(VFs, ports, the RDMA driver) share the card. Reduce the number of VFs or queues, or change the card's profile.",
      "ethtool -l {netdev}; devlink resource show pci/{pci}; ip link show {netdev}",
@@ -575,19 +547,11 @@ constexpr LineMessage kDriverRows[] = {
      "the queue is too small for it, it posts before ibv_modify_qp has brought the queue pair up, or after an error "
      "that it did not see. The NIC has no fault.",
      "rdma resource show qp", "Linux drivers/infiniband/hw/bnxt_re/qplib_fp.c"},
-    {"ionic-completion",
-     unknown,
-     "qp * msn cqe with error|qp * npg cqe with error|qp * recv cqe with error",
-     "A work request of the kernel on an AMD Pensando NIC failed. The two rows of hexadecimal after it (cqe) are its "
-     "completion: the status in the second row says why.",
-     "journalctl -k -g 'cqe|ionic'",
-     "Linux drivers/infiniband/hw/ionic/ionic_datapath.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "wc"},
+    consequence_of(
+        "wc", {"ionic-completion", unknown, "qp * msn cqe with error|qp * npg cqe with error|qp * recv cqe with error",
+               "A work request of the kernel on an AMD Pensando NIC failed. The two rows of hexadecimal after it (cqe) "
+               "are its completion: the status in the second row says why.",
+               "journalctl -k -g 'cqe|ionic'", "Linux drivers/infiniband/hw/ionic/ionic_datapath.c"}),
     {"ionic-queue-state",
      host,
      "ionic*qp * bad msn 0x|ionic*bad cqe type|ionic*bad cqe qid|ionic*bad cqe for empty|ionic*unexpected cqe type|"
@@ -601,20 +565,17 @@ constexpr LineMessage kDriverRows[] = {
     on_nic_failure({"ionic-firmware",
                     host,
                     "ionic*IONIC_CMD_*failed: TIMEOUT|ionic*FW heartbeat stalled at|ionic*FW Down: Stopping "
-                    "LIFs|ionic*DEVCMD*timeout "
-                    "after|ionic*DEVCMD*FW is down",
+                    "LIFs|ionic*DEVCMD*timeout after|ionic*DEVCMD*FW is down",
                     {"The firmware of the AMD Pensando NIC stopped: its heartbeat no longer counts, or it does not "
-                     "answer a command, "
-                     "because it hangs or restarts. The driver takes the ports down (stops the LIFs), and starts them "
-                     "again when the "
-                     "firmware returns. Wait some minutes for it. ",
+                     "answer a command, because it hangs or restarts. The driver takes the ports down (stops the "
+                     "LIFs), and starts them again when the firmware returns. Wait some minutes for it. ",
                      {Work::in_machine, "If it does not return, power-cycle the node. "},
                      "Update the firmware; open a case with the vendor if it repeats."},
                     "journalctl -k -g ionic; devlink dev info pci/{pci}",
                     "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c, ionic_lif.c"}),
     {"ionic-command-failed", host,
-     "ionic*DEV_CMD *) error, |ionic*IONIC_CMD_*failed: IONIC_RC_|ionic*: opcode * error |"
-     "ionic_rdma: incompatible version|ionic_rdma: Firmware RDMA Version|ionic: Firmware RDMA Version",
+     "ionic*DEV_CMD *) error, |ionic*IONIC_CMD_*failed: IONIC_RC_|ionic*: opcode * error |ionic_rdma: incompatible "
+     "version|ionic_rdma: Firmware RDMA Version|ionic: Firmware RDMA Version",
      "The firmware of the NIC rejected a command of the driver: the two do not fit each other, or a resource is used "
      "up. Driver, firmware and libionic must come from the same release (AMD's bundle). A refused UD queue pair "
      "(CREATE_QP BAD_ATTR) leaves a port without QP1 and rdma_cm, while RC connections work.",
@@ -633,8 +594,8 @@ constexpr LineMessage kDriverRows[] = {
      "Linux drivers/net/phy/sfp.c"},
     {"sfp-eeprom",
      cable,
-     "EEPROM base structure checksum failure|EEPROM extended structure checksum failure|EEPROM short "
-     "read|^sfp*ailed to read EEPROM",
+     "EEPROM base structure checksum failure|EEPROM extended structure checksum failure|EEPROM short read|^sfp*ailed "
+     "to read EEPROM",
      {"The EEPROM of the module cannot be read over I2C, or its checksum is wrong: a bad contact, a module that is "
       "defective or badly coded, or one that is not ready yet. The port does not use it. ",
       {Work::at_link, "Reseat the module, then use another one."}},
@@ -676,15 +637,13 @@ constexpr LineMessage kDriverRows[] = {
      "The NIC has run out of resources for incoming RDMA reads (its queue Q1): too many reads or queue pairs at once. "
      "It is not reset for that. Let the job have fewer outstanding reads or queue pairs; update irdma and the NVM.",
      "rdma resource show; modinfo -F version irdma", "Linux drivers/infiniband/hw/irdma/icrdma_if.c"},
-    on_nic_failure(
-        {"irdma-critical", host,
-         "ICE OICR event notification: oicr|critical PE Error, GLPE_CRITERR|ice *HMC Error|rocep*: HMC Error|"
-         "rocep*: Requesting a reset|irdma*Requesting a reset|AEQ has overflowed|CQP: [Error] maj=",
-         "The RDMA unit of the NIC reports a critical error (HMC is its cache in host memory), and irdma has the whole "
-         "NIC "
-         "reset: its link is down for seconds each time. Update ice, irdma and NVM together; where RDMA is not used on "
-         "this NIC, blacklist irdma.",
-         "journalctl -k -g irdma; ethtool -i {netdev}", "Linux drivers/infiniband/hw/irdma/icrdma_if.c"}),
+    on_nic_failure({"irdma-critical", host,
+                    "ICE OICR event notification: oicr|critical PE Error, GLPE_CRITERR|ice *HMC Error|rocep*: HMC "
+                    "Error|rocep*: Requesting a reset|irdma*Requesting a reset|AEQ has overflowed|CQP: [Error] maj=",
+                    "The RDMA unit of the NIC reports a critical error (HMC is its cache in host memory), and irdma "
+                    "has the whole NIC reset: its link is down for seconds each time. Update ice, irdma and NVM "
+                    "together; where RDMA is not used on this NIC, blacklist irdma.",
+                    "journalctl -k -g irdma; ethtool -i {netdev}", "Linux drivers/infiniband/hw/irdma/icrdma_if.c"}),
     {"irdma-mad", host, "abnormal ae_id*qp_id = 1",
      "An asynchronous error on QP 1 of this RDMA device, which carries rdma_cm: new connections through this port fail "
      "until irdma is loaded again. A driver fault that newer kernels have fixed.",
@@ -726,11 +685,12 @@ constexpr LineMessage kDriverRows[] = {
       {Work::ends_jobs, "Select a port mode with four ports or fewer (Intel's EPCT), then reboot."}},
      "devlink dev info pci/{pci}; lspci -s {pci}; rdma link show",
      "Linux drivers/net/ethernet/intel/ice/ice_common.c"},
-    {"iavf-reinit", none, "iavf *Hardware came out of reset",
-     "The virtual function starts again after a reset by its PF. Harmless by itself, no action is needed; if it "
-     "repeats, the lines beside it, and the log of the PF on the host, have the reason of the resets.",
-     "journalctl -k -g iavf; on the host: ip link show PF",
-     "Linux drivers/net/ethernet/intel/iavf/iavf_main.c iavf_watchdog_task()", 0, Role::consequence},
+    consequence(
+        {"iavf-reinit", none, "iavf *Hardware came out of reset",
+         "The virtual function starts again after a reset by its PF. Harmless by itself, no action is needed; if it "
+         "repeats, the lines beside it, and the log of the PF on the host, have the reason of the resets.",
+         "journalctl -k -g iavf; on the host: ip link show PF",
+         "Linux drivers/net/ethernet/intel/iavf/iavf_main.c iavf_watchdog_task()"}),
     {"iavf-reset",
      host,
      "iavf *Never saw reset|iavf *Reset never finished|iavf *Reset task did not complete|iavf *VF disabled",
@@ -771,29 +731,27 @@ constexpr LineMessage kDriverRows[] = {
      "on the host: journalctl -k -g 'ice|i40e'", "Linux drivers/net/ethernet/intel/iavf/iavf_virtchnl.c"},
     {"iavf-pf", host,
      "Virtual channel Req <-> Resp completion timeout|PF returned error|iavf *error IAVF_|iavf *dmin queue command "
-     "never completed|iavf "
-     "*dmin Queue command never completed|"
-     "iavf *PF not responding|iavf *to communicate with PF|iavf *Unable to get VF config|iavf *Failed to init adminq",
+     "never completed|iavf *dmin Queue command never completed|iavf *PF not responding|iavf *to communicate with "
+     "PF|iavf *Unable to get VF config|iavf *Failed to init adminq",
      "The PF (physical function; ice, i40e) of this virtual function rejects its request or answers with an error or "
      "not at all, and the function may have no configuration and no interface: the PF is down, in a reset, without a "
      "driver or with one of another version, or its policy (trust, VLAN, MAC) forbids it. The log of the PF, on the "
      "host, has the reason.",
      "journalctl -k -g iavf; on the host: ip link show PF", "Linux drivers/net/ethernet/intel/iavf"},
-    {"hns-command",
-     host,
-     "hns3*failed to set gid|hns_*failed to set gid|hns_*set HEM *fail|hns3*cmd failed "
-     "-|hns3*CMDQ|hns_*CMDQ|hns_*mailbox|hns_*ailed to *ret = -",
-     {"A command of the driver to the hardware or firmware of the NIC failed: its command queue is busy or stopped, "
-      "often during a reset, or after one that did not end. The first of these lines is the cause. If it lasts, ",
-      {Work::ends_jobs, "reload the driver or reboot; "},
-      "update the driver and the firmware."},
-     "journalctl -k -g hns; ethtool -i {netdev}",
-     "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c",
-     0,
-     Role::consequence},
+    consequence({"hns-command",
+                 host,
+                 "hns3*failed to set gid|hns_*failed to set gid|hns_*set HEM *fail|hns3*cmd failed "
+                 "-|hns3*CMDQ|hns_*CMDQ|hns_*mailbox|hns_*ailed to *ret = -",
+                 {"A command of the driver to the hardware or firmware of the NIC failed: its command queue is busy or "
+                  "stopped, often during a reset, or after one that did not end. The first of these lines is the "
+                  "cause. If it lasts, ",
+                  {Work::ends_jobs, "reload the driver or reboot; "},
+                  "update the driver and the firmware."},
+                 "journalctl -k -g hns; ethtool -i {netdev}",
+                 "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c"}),
     {"hns-request", software,
-     "hns_*check SQ size error|hns_*check * size error|hns*nvalid request local work queue|hns*ocal access "
-     "violation|hns_*nvalid parameter|hns_*nvalid length of data|hns_*ailed to post WQE, QP state|hns_*nvalid cqe size",
+     "hns_*check * size error|hns*nvalid request local work queue|hns*ocal access violation|hns_*nvalid "
+     "parameter|hns_*nvalid length of data|hns_*ailed to post WQE, QP state|hns_*nvalid cqe size",
      "A program asked the NIC for something that it does not have or permit: a queue or inline data that is too large, "
      "a post to a queue pair that is not connected, an access with a wrong or freed key or beyond a region, or an "
      "operation that the queue pair does not allow (atomics, access flags). The queue pair then is in error.",
@@ -824,10 +782,10 @@ constexpr LineMessage kDriverRows[] = {
      "The Azure host took the virtual function away, to service the host or its network, and gives it back later: RDMA "
      "over it ends, and TCP continues without acceleration. Restart the job when it is back.",
      "journalctl -k -g hv_netvsc", "Linux drivers/net/hyperv/netvsc_drv.c"},
-    {"mana-message", unknown, "Failed to send mana message|mana*ailed to *: -110",
-     "A request of the driver to the Azure host failed; the HWC line before it has the reason.",
-     "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana", 0, Role::consequence},
-    {"exporter-no-rate", none, "error obtaining InfiniBand class info|obtaining InfiniBand class",
+    consequence({"mana-message", unknown, "Failed to send mana message|mana*ailed to *: -110",
+                 "A request of the driver to the Azure host failed; the HWC line before it has the reason.",
+                 "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana"}),
+    {"exporter-no-rate", none, "obtaining InfiniBand class",
      "node_exporter cannot read a file of an RDMA device that its driver does not offer (the rate of mana): the port "
      "has no fault. Exclude the device in the exporter, or update it.",
      "rdma link show", "node_exporter collector/infiniband_linux.go"},
@@ -840,9 +798,10 @@ constexpr LineMessage kDriverRows[] = {
      "A Soft-RoCE link was not made: its name or its netdev is used in another network namespace, or the container is "
      "in RDMA's exclusive namespace mode (ENFILE of rdma link add). Device and netdev must be in one namespace.",
      "rdma link show; rdma system show", "Linux drivers/infiniband/sw/rxe/rxe.c"},
-    {"rxe-queue-pair", unknown, "rdma_rxe: qp#*moved to error state",
-     "A queue pair of Soft-RoCE failed; the line has no reason. The program that used it, beside this line, has it.",
-     "journalctl -k -g rxe", "Linux drivers/infiniband/sw/rxe/rxe_qp.c", 0, Role::consequence},
+    consequence({"rxe-queue-pair", unknown, "rdma_rxe: qp#*moved to error state",
+                 "A queue pair of Soft-RoCE failed; the line has no reason. The program that used it, beside this "
+                 "line, has it.",
+                 "journalctl -k -g rxe", "Linux drivers/infiniband/sw/rxe/rxe_qp.c"}),
     {"rdma-namespace-mode", host,
      "incorrect RDMA subsystem network namespace|RDMA subsystem namespace mode|rdma netns*exclusive",
      "RDMA is in the exclusive network namespace mode; a device plugin that shares devices between pods needs the "
@@ -883,9 +842,8 @@ constexpr LineMessage kDriverRows[] = {
                     "Linux drivers/net/ethernet/intel/ice/ice_main.c"}),
     {"ice-malicious", software, "Malicious Driver Detection event|OICR: MDD event",
      "The NIC stopped a queue because of an invalid (\"malicious\") descriptor, and its packets are dropped: a bug of "
-     "its "
-     "driver, of the user of a virtual function, or of a program that drives the NIC itself (DPDK, OVS). Update that "
-     "program or driver, and switch off the offload that makes the descriptor (TSO, checksum).",
+     "its driver, of the user of a virtual function, or of a program that drives the NIC itself (DPDK, OVS). Update "
+     "that program or driver, and switch off the offload that makes the descriptor (TSO, checksum).",
      "journalctl -k -g 'Malicious Driver'", "Linux ice_main.c, i40e_main.c"},
 
     {"mlx5-vf-link", none, "PCIe link width is x0",
@@ -896,9 +854,8 @@ constexpr LineMessage kDriverRows[] = {
      "PCIe link below the device's capability|PCIe width is lower than device's capability|PCIe speed is slower than "
      "device's capability",
      {"The PCIe link of the NIC is slower or narrower than the NIC can: an older slot or one with fewer lanes, a "
-      "riser, "
-      "a setting of the platform's firmware, or a bad contact. A network port faster than this link does not reach its "
-      "rate. ",
+      "riser, a setting of the platform's firmware, or a bad contact. A network port faster than this link does not "
+      "reach its rate. ",
       {Work::in_machine,
        "Compare with the NICs in equal slots, correct the slot's speed and lanes (bifurcation) in the firmware setup, "
        "reseat the NIC and its riser, or use another slot."}},

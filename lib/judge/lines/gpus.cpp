@@ -18,16 +18,18 @@ constexpr LineMessage kGpuRows[] = {
       {Work::ends_jobs, "Stop the clients, then nvidia-smi --gpu-reset, or reboot."}},
      "nvidia-smi; fuser -v /dev/nvidia*; nvidia-smi -q | grep -A 2 'MIG Mode'",
      "nvidia-smi, NVIDIA mig-parted"},
-    {"gpu-channel-removed", none, "NVRM: Xid (*): 45,",
-     "The driver ended the GPU channels of a process after another error. This is a consequence: the process is a "
-     "victim, and the Xid that the line or an earlier line names is the cause.",
-     "journalctl -k -g Xid", kXid, 0, Role::consequence},
-    {"gpu-report-detail", none,
-     "NVRM: *Lost RC diagnostic record|NVRM: *lease also check logs above|NVRM: Attempting to close unopened",
-     "A detail after another error of a GPU: a record about it that was lost, a pointer to the lines above, or a "
-     "device file that is closed although it could not be opened. This is a consequence; the Xid, or the failed start "
-     "of the GPU, in an earlier line is the cause.",
-     "journalctl -k -g 'NVRM|Xid'", kXid, 0, Role::consequence},
+    consequence(
+        {"gpu-channel-removed", none, "NVRM: Xid (*): 45,",
+         "The driver ended the GPU channels of a process after another error. This is a consequence: the process is a "
+         "victim, and the Xid that the line or an earlier line names is the cause.",
+         "journalctl -k -g Xid", kXid}),
+    consequence(
+        {"gpu-report-detail", none,
+         "NVRM: *Lost RC diagnostic record|NVRM: *lease also check logs above|NVRM: Attempting to close unopened",
+         "A detail after another error of a GPU: a record about it that was lost, a pointer to the lines above, or a "
+         "device file that is closed although it could not be opened. This is a consequence; the Xid, or the failed "
+         "start of the GPU, in an earlier line is the cause.",
+         "journalctl -k -g 'NVRM|Xid'", kXid}),
     {"gpu-security",
      host,
      "NVRM: Xid (*): 110,",
@@ -38,10 +40,10 @@ constexpr LineMessage kGpuRows[] = {
       "."},
      "nvidia-smi -q | grep -i -E 'vbios|firmware'",
      kXid},
-    {"gpu-init-step", host, "bailing out of RmInitAdapter",
-     "A step of the start of a GPU failed, and the driver gave the GPU up: it is not usable. This line names the step; "
-     "the NVRM lines before it have the reason.",
-     "journalctl -k -g NVRM", kXid, 0, Role::consequence},
+    consequence({"gpu-init-step", host, "bailing out of RmInitAdapter",
+                 "A step of the start of a GPU failed, and the driver gave the GPU up: it is not usable. This line "
+                 "names the step; the NVRM lines before it have the reason.",
+                 "journalctl -k -g NVRM", kXid}),
     {"gpu-fabric-addresses",
      host,
      "NVRM: *FLA bind failed|NVRM: *nit FLA failed",
@@ -59,10 +61,12 @@ constexpr LineMessage kGpuRows[] = {
      "such memory. Update driver and kernel, or use the peer memory module (nvidia_peermem; for AMD that of amdgpu).",
      "modinfo -F license nvidia; uname -r; lsmod | grep peermem; fabric-agentctl check --only gpudirect",
      "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-dmabuf.c, ROCm, DOCA GPUNetIO"},
-    {"gdrcopy-release", unknown, "gdr_unmap failed|gdr_unpin failed|gdr_unpin_buffer(*failed|gdr_unmap(*failed",
-     "GDRCopy could not release a mapping of GPU memory: mostly the memory was freed before, at the end of a program "
-     "or after an error. This is a consequence; the first error of the process is the cause, if there is one.",
-     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "GDRCopy src/gdrapi.c", 0, Role::consequence},
+    consequence({"gdrcopy-release", unknown,
+                 "gdr_unmap failed|gdr_unpin failed|gdr_unpin_buffer(*failed|gdr_unmap(*failed",
+                 "GDRCopy could not release a mapping of GPU memory: mostly the memory was freed before, at the end of "
+                 "a program or after an error. This is a consequence; the first error of the process is the cause, if "
+                 "there is one.",
+                 "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "GDRCopy src/gdrapi.c"}),
     {"gpu-pinned-memory", host, "HostMalloc(*failed|HostMalloc failed|HostAlloc failed|MallocHost failed",
      "Pinned memory of the host could not be allocated for a GPU or a NIC: memory of the host or of the cgroup is used "
      "up, or the memlock limit is too low. GPU memory takes no part in it.",
@@ -86,13 +90,14 @@ constexpr LineMessage kGpuRows[] = {
      "without memory hotplug, or memory is not set online by the driver. Use the kernel of the vendor for this "
      "platform.",
      "grep -E 'MEMORY_HOTPLUG|MHP' /boot/config-$(uname -r); numactl -H", kXid},
-    {"gpu-recovery", unknown, "NVRM: Xid (*): 154,|GPU recovery action changed from",
-     "Names the recovery that an earlier error needs; it is no fault of its own. The text in brackets counts (GPU "
-     "reset, node reboot), not its number, which differs between drivers.",
-     "journalctl -k -g Xid", kXid, 0, Role::consequence},
-    {"gpu-probe", host, "NVIDIA probe routine failed|NVRM: None of the NVIDIA devices were initialized",
-     "The GPU driver could not start a GPU; the lines before this one have the reason.", "journalctl -k -g NVRM", kXid,
-     0, Role::consequence},
+    consequence(
+        {"gpu-recovery", unknown, "NVRM: Xid (*): 154,|GPU recovery action changed from",
+         "Names the recovery that an earlier error needs; it is no fault of its own. The text in brackets counts (GPU "
+         "reset, node reboot), not its number, which differs between drivers.",
+         "journalctl -k -g Xid", kXid}),
+    consequence({"gpu-probe", host, "NVIDIA probe routine failed|NVRM: None of the NVIDIA devices were initialized",
+                 "The GPU driver could not start a GPU; the lines before this one have the reason.",
+                 "journalctl -k -g NVRM", kXid}),
     {"gpu-busy", host, "is/are busy or unavailable",
      "Another process holds the GPU in exclusive compute mode (an old process of a job, or two ranks with one GPU), or "
      "the GPU needs a reset: the kernel log then has an Xid or \"Reset required\".",
@@ -185,8 +190,8 @@ constexpr LineMessage kGpuRows[] = {
      "systemctl status nvidia-fabricmanager", "NVIDIA Fabric Manager user guide"},
     {"gpu-fabric-version",
      host,
-     "driver interface version*match with driver version|matching NVIDIA driver package|"
-     "fabric manager version*does not match|fabric manager*version mismatch",
+     "driver interface version*match with driver version|matching NVIDIA driver package|fabric manager version*does "
+     "not match|fabric manager*version mismatch",
      {"The fabric manager and the GPU driver are of different releases: it does not start, and CUDA fails on machines "
       "with NVSwitch. Install nvidia-fabricmanager of the same version as the driver",
       {Work::service, ", then systemctl restart nvidia-fabricmanager"},
@@ -196,8 +201,7 @@ constexpr LineMessage kGpuRows[] = {
     {"gpu-firmware-file",
      host,
      "Direct firmware load for nvidia/*fail|RmFetchGspRmImages: No firmware|NVRM*No firmware image "
-     "found|nvidia*gsp_*.bin "
-     "failed with error",
+     "found|nvidia*gsp_*.bin failed with error",
      {"The GPU driver does not find the file of the GPU's firmware (GSP), and the GPU does not start: the firmware of "
       "this driver version is not installed in /lib/firmware/nvidia, or is not in the initramfs or the image of the "
       "virtual machine. Install the package of the same version as the driver, also in the initramfs",
@@ -223,8 +227,8 @@ constexpr LineMessage kGpuRows[] = {
      "NVIDIA open-gpu-kernel-modules kernel_gsp.c"},
     {"gpu-boot",
      host,
-     "gpuWaitForGfwBootComplete|WaitForGfwBootOk|GFW_BOOT|GFW boot|FSP command queue to be "
-     "empty|NVRM: *Cannot initialize GSP firmware RM|NVRM: *FWSEC|kgspPrepareForBootstrap|kfspSendBootCommands",
+     "gpuWaitForGfwBootComplete|WaitForGfwBootOk|GFW_BOOT|GFW boot|FSP command queue to be empty|NVRM: *Cannot "
+     "initialize GSP firmware RM|NVRM: *FWSEC|kgspPrepareForBootstrap|kfspSendBootCommands",
      {"The firmware on the GPU (VBIOS: GFW; FSP, GSP) did not finish its boot or does not answer, so that the driver "
       "cannot initialize the GPU and nvidia-smi does not show it: the GPU is in a bad state, its power or its PCIe "
       "slot is faulty, the firmware hangs, or the VBIOS does not fit this driver. ",
@@ -315,8 +319,7 @@ constexpr LineMessage kGpuRows[] = {
     {"gpu-init", host,
      "NVRM: *RmInitAdapter failed|NVRM: *rm_init_adapter failed|NVRM: *rm_init_private_state() failed|NVRM: Device "
      "start failed for|NVRM: pci_enable_device failed|Can't find an IRQ for your NVIDIA card|[Assign IRQ to VGA] "
-     "should|[Plug & Play OS] should|NVRM: *Failed to enable "
-     "MSI-X|NVRM: failed to wait for bar firewall",
+     "should|[Plug & Play OS] should|NVRM: *Failed to enable MSI-X|NVRM: failed to wait for bar firewall",
      "The driver could not start a GPU, and nvidia-smi does not show it: its firmware did not start, or only a reset "
      "of the GPU helps.",
      "journalctl -k -g NVRM; nvidia-smi -L", "NVIDIA open-gpu-kernel-modules"},
@@ -343,8 +346,8 @@ constexpr LineMessage kGpuRows[] = {
      "fabric-agentctl check --only pcie,aer", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_device.c"},
     {"amdgpu-memory",
      host,
-     "amdgpu*oison is consumed by|amdgpu*oison is created|amdgpu*ad pages*reaches threshold|"
-     "amdgpu*deferred hardware errors detected",
+     "amdgpu*oison is consumed by|amdgpu*oison is created|amdgpu*ad pages*reaches threshold|amdgpu*deferred hardware "
+     "errors detected",
      {"The memory of an AMD GPU had an error that could not be corrected. The process that uses it ends, and its peers "
       "see remote errors. ",
       {Work::in_machine, "Replace the GPU when its bad pages reach the threshold."}},
@@ -394,8 +397,8 @@ constexpr LineMessage kGpuRows[] = {
      "journalctl -k -g peermem; echo $PYTORCH_CUDA_ALLOC_CONF $NCCL_CUMEM_ENABLE",
      "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
     {"gpu-peermem", host,
-     "nv_mem_client_init|registering traditional client|nvidia_p2p_get_pages|nvidia-peermem*ERROR|"
-     "nvidia-peermem*rror |nv_peer_mem*rror",
+     "nv_mem_client_init|registering traditional client|nvidia_p2p_get_pages|nvidia-peermem*ERROR|nvidia-peermem*rror "
+     "|nv_peer_mem*rror",
      "nvidia_peermem could not register with the RDMA stack or could not map GPU memory: the GPU driver was built for "
      "another RDMA stack. Build it again after OFED or DOCA, or use DMA-BUF.",
      "dkms status; lsmod | grep peermem; fabric-agentctl check --only gpudirect",

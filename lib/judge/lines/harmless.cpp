@@ -16,10 +16,9 @@ constexpr LineMessage on_reset(std::string_view before_netdev, LineMessage row) 
 constexpr LineMessage kRows[] = {
     {"nccl-option-off", none,
      "NCCL INFO GIN/Plugin: Failed to initialize any|NCCL INFO*features will be disabled|NCCL INFO*feature disabled "
-     "without|NCCL INFO*Failed to open*dv symbols|NCCL "
-     "INFO*Failed to open libmlx5.so|NCCL INFO NET/OFI Setting FI_|NET/OFI CUDA flush enabled|NCCL INFO NET/OFI*not "
-     "supported|NCCL INFO*is not supported on this platform, skipping|Cannot initialize CollNet, using point-to-point "
-     "network instead",
+     "without|NCCL INFO*Failed to open*dv symbols|NCCL INFO*Failed to open libmlx5.so|NCCL INFO NET/OFI Setting "
+     "FI_|NET/OFI CUDA flush enabled|NCCL INFO NET/OFI*not supported|NCCL INFO*is not supported on this platform, "
+     "skipping|Cannot initialize CollNet, using point-to-point network instead",
      "Information of NCCL, RCCL or the libfabric plugin of NCCL: an optional feature is off, because its library is "
      "absent, the device does not offer it or a variable does not switch it on (CollNet: no SHARP in the network; NCCL "
      "uses the point-to-point network); or a default that the plugin has set. Harmless.",
@@ -40,10 +39,9 @@ constexpr LineMessage kRows[] = {
      "echo $NCCL_TOPO_FILE; nvidia-smi topo -m", "NCCL src/graph/xml.cc"},
     {"transfer-library-note", none,
      "NIXL telemetry is disabled|NUMA PCIe capacity is non-uniform|batch-copy optimization enabled|more devices "
-     "discovered than|skip duplicate "
-     "creation|Auto-detected GID index|Registered GPU memory via DMA-BUF|Registered DMA-BUF chunk|GPU buffer into * "
-     "chunks|pinned host memory for the atomic|IPC disabled, all transfers|Falling back to "
-     "write-with-immediate|Elastic buffer uses|Loading CUBIN|DeepEP initialized "
+     "discovered than|skip duplicate creation|Auto-detected GID index|Registered GPU memory via DMA-BUF|Registered "
+     "DMA-BUF chunk|GPU buffer into * chunks|pinned host memory for the atomic|IPC disabled, all transfers|Falling "
+     "back to write-with-immediate|Elastic buffer uses|Loading CUBIN|DeepEP initialized "
      "with|UCCL_EP_TRANSPORT=*initialized|Registered atomic_buffer_ptr|- continuing with default|Host ignoring IBGDA "
      "state",
      "Information of a library for transfers between GPUs (NIXL, UCCL, MORI, DeepEP, MSCCL++, NVSHMEM): a choice of "
@@ -58,8 +56,8 @@ constexpr LineMessage kRows[] = {
      "nvidia-smi topo -m; fabric-agentctl topo; grep -h 'via NET' LOG-OF-EVERY-RANK | sort | uniq -c",
      "NCCL src/graph/paths.cc"},
     {"gdrcopy-absent", none,
-     "GDRCopy library not found|GDRCopy*isabling GDRCopy|isabling GDRCopy|GDRCopy is not available|gdrcopy is not "
-     "installed|libgdrapi.so*not found*isabl",
+     "GDRCopy library not found|isabling GDRCopy|GDRCopy is not available|gdrcopy is not installed|libgdrapi.so*not "
+     "found*isabl",
      "Information: GDRCopy, by which the CPU writes to GPU memory with low latency, is not installed. NVSHMEM and "
      "others go on without it. Harmless.",
      "lsmod | grep gdrdrv; ldconfig -p | grep gdrapi", "NVSHMEM src/modules/transport/common/transport_gdr_common.cpp"},
@@ -88,8 +86,7 @@ constexpr LineMessage kRows[] = {
      "grep Huge /proc/meminfo; grep . /sys/devices/system/node/node*/hugepages/*/nr_hugepages", "DPDK lib/eal"},
     {"mlx5-cpu-set", none, "mlx5: Warning: can not get local cpu set",
      "Information of the mlx5 library of rdma-core: it cannot read the CPUs next to the NIC in sysfs, as in a "
-     "container, "
-     "and chooses its doorbell without them. Harmless.",
+     "container, and chooses its doorbell without them. Harmless.",
      "cat /sys/class/infiniband/{rdma}/device/local_cpus", "rdma-core providers/mlx5/mlx5.c mlx5_local_cpu_set()"},
     {"nvshmem-empty-gid", none, "read failed in ib_roce_get_version_num",
      "Information of NVSHMEM: it reads the type of every entry of the GID table, and an empty entry has none (EINVAL). "
@@ -98,8 +95,8 @@ constexpr LineMessage kRows[] = {
     // Files of /etc/rdma/modules list modules that a kernel or an initramfs need not have.
     {"module-optional", none,
      "Failed to find module 'xprtrdma|Failed to find module 'svcrdma|Failed to find module 'rpcrdma|Failed to find "
-     "module 'ib_iser|Failed to find module 'ib_isert|Failed to find module 'ib_srp|Failed to find module "
-     "'rds_rdma|Failed to find module 'opa_vnic|Failed to find module 'hfi1|Failed to find module 'iw_cxgb",
+     "module 'ib_iser|Failed to find module 'ib_srp|Failed to find module 'rds_rdma|Failed to find module "
+     "'opa_vnic|Failed to find module 'hfi1|Failed to find module 'iw_cxgb",
      "The list of modules of rdma-core names one that this kernel or initramfs does not have: NFS over RDMA (xprtrdma, "
      "svcrdma), iSER, SRP, RDS, or the driver of another vendor. Harmless unless this host uses that protocol.",
      "ls /etc/rdma/modules; modinfo -n rpcrdma ib_iser", "rdma-core kernel-boot/modules"},
@@ -188,8 +185,8 @@ constexpr LineMessage kRows[] = {
      "Plugin: Failed to find nccl*symbol|Plugin: Could not find: libnccl|Plugin: Failed to find nccl*Plugin_v|Plugin: "
      "No plugin found|Plugin load returned*using internal|Plugin load returned*using default|Plugin: "
      "External*unavailable|TUNER/Plugin: Plugin load returned|PROFILER/Plugin: Plugin load returned|ENV/Plugin: Plugin "
-     "load returned|PROFILER/Plugin: Could not find|RAS/Plugin: Could not|ENV/Plugin: Could not "
-     "find|GIN/Plugin: Could not find",
+     "load returned|PROFILER/Plugin: Could not find|RAS/Plugin: Could not|ENV/Plugin: Could not find|GIN/Plugin: Could "
+     "not find",
      "Information of NCCL: an optional plugin (network, tuner, profiler) or this version of its interface is absent, "
      "and NCCL tries another version or uses its own code. Harmless; only on EFA is the network plugin needed.",
      "echo $NCCL_NET_PLUGIN $NCCL_TUNER_PLUGIN $LD_LIBRARY_PATH", "NCCL src/plugin"},
@@ -202,16 +199,15 @@ constexpr LineMessage kRows[] = {
     {"ucx-configuration-shown", none, "UCX  INFO*cfg#|UCX INFO*cfg#",
      "Information of UCX: the transports and devices that it uses within and between hosts. Harmless.", "ucx_info -v",
      "UCX src/ucp/core/ucp_worker.c"},
-    {"ucx-unused-variable", none, "unused environment variable|unused env variable|unused environment variables",
+    {"ucx-unused-variable", none, "unused environment variable|unused env variable",
      "A variable of the environment has the prefix UCX_ and a name that this release does not know or did not use: "
      "another release, a name with a typing error, or a variable of another program. Harmless unless it was meant to "
      "change something: compare its name with ucx_info -cf.",
      "env | grep UCX_; ucx_info -cf | grep NAME", "UCX src/ucs/config/parser.c"},
     {"vllm-custom-allreduce", none,
-     "Custom allreduce is disabled|ustom allreduce is disabled because|Custom allreduce is not supported|ustom "
-     "allreduce is disabled|FlashInfer All Reduce is disabled|SymmMemCommunicator: Device "
-     "capability|SymmMemCommunicator*not available|Custom quick allreduce is disabled|custom allreduce is disabled "
-     "because it|MSCCL++ is disabled",
+     "Custom allreduce is not supported|ustom allreduce is disabled|FlashInfer All Reduce is "
+     "disabled|SymmMemCommunicator: Device capability|SymmMemCommunicator*not available|Custom quick allreduce is "
+     "disabled|MSCCL++ is disabled",
      "A note of vLLM or SGLang: its own allreduce is not used for these GPUs (no NVLink between all of them, a number "
      "of GPUs or an architecture that it lacks), and NCCL is used instead. Harmless; disable_custom_all_reduce=True "
      "silences it.",
@@ -233,8 +229,7 @@ constexpr LineMessage kRows[] = {
      "find_unused_parameters=True was specified|destroy_process_group() was not called before program exit|process "
      "group has NOT been destroyed|Guessing device ID based on global rank|using GPU *to perform barrier as devices "
      "used by this process are currently unknown|NCCL_BLOCKING_WAIT is deprecated|NCCL_ASYNC_ERROR_HANDLING is "
-     "deprecated|environment variable NCCL_ASYNC_ERROR_HANDLING is deprecated|NCCL_AVOID_RECORD_STREAMS is the default "
-     "now",
+     "deprecated|NCCL_AVOID_RECORD_STREAMS is the default now",
      "A note of PyTorch about the program: a process group that was not destroyed at its end, a device that barrier() "
      "has to guess (pass device_id to init_process_group), or a variable with an old name. Harmless for the transfer; "
      "a wrong guess of the device can hang.",
@@ -254,9 +249,9 @@ constexpr LineMessage kRows[] = {
      "the average bandwidth only, not the peak. Harmless.",
      "cpupower frequency-info", "perftest src/perftest_parameters.c"},
     {"dcgm-no-nvswitch", none,
-     "ReadNvSwitchStatusAllSwitches() returned No data|ReadNvSwitch*returned No data|ReadNvSwitch*No data is "
-     "available|Not loading NSCQ|NSCQ*no nvswitches|Could not load NSCQ|nscq*dlwrap|Could not find "
-     "NVSwitch|ReadLinkStatesAllSwitches() returned No data|There are no NvSwitches|Not attached to NvSwitches",
+     "ReadNvSwitch*returned No data|ReadNvSwitch*No data is available|Not loading NSCQ|NSCQ*no nvswitches|Could not "
+     "load NSCQ|nscq*dlwrap|Could not find NVSwitch|ReadLinkStatesAllSwitches() returned No data|There are no "
+     "NvSwitches|Not attached to NvSwitches",
      "DCGM looks for NVSwitches and finds none, or no library (libnvidia-nscq) to read them. Harmless on a host "
      "without NVSwitch; with NVSwitch install libnvidia-nscq of the release of the driver.",
      "lspci -d 10de: | grep -i nvswitch", "DCGM modules/nvswitch"},
@@ -277,14 +272,13 @@ constexpr LineMessage kRows[] = {
      "running in slave mode|Slot(*): * ignored|Link Down/Up ignored|sfp*: no PHY detected|platform doesn't support "
      "global atomics|counters are not supported on current FW|PTM is not supported by PCIe|disabling Extended Tags "
      "(this device|No more images in PCI ROM|CLS mismatch (|busn_res: can not insert|ATR is being enabled since|FW Up: "
-     "clearing broken state|enabling unsafe global rkey|did not enable P_Key index support|FEC autoneg "
-     "o*encoding:|passive DA module inserted|DA module inserted|optical module inserted|Enslaving as a backup "
-     "interface with a down link|FEC autoneg on encoding|SR-IOV: failed to initialize SR-IOV because no VFs|Read "
-     "timeout value*using default|hogged CPU for >|Persistence mode is deprecated|NVRM: No NVIDIA GPU found|is not a "
-     "valid child device|VPD access failed*just*|Skipped * previous similar message|ATOMIC capability isn't|Detected "
-     "virtual function|Invalid MAC address *using random|ssigning random MAC|sing random MAC|^ice *MAC * does not "
-     "exist for VF|bnxt_en*TS query for T|^hns3 *Reset done|^hns3 *reinit finished|MLX5E: StrdRq(|"
-     "NVRM: *Could not get root gen speed",
+     "clearing broken state|enabling unsafe global rkey|did not enable P_Key index support|FEC autoneg o*encoding:|DA "
+     "module inserted|optical module inserted|Enslaving as a backup interface with a down link|FEC autoneg on "
+     "encoding|SR-IOV: failed to initialize SR-IOV because no VFs|Read timeout value*using default|hogged CPU for "
+     ">|Persistence mode is deprecated|NVRM: No NVIDIA GPU found|is not a valid child device|VPD access "
+     "failed*just*|Skipped * previous similar message|ATOMIC capability isn't|Detected virtual function|Invalid MAC "
+     "address *using random|ssigning random MAC|sing random MAC|^ice *MAC * does not exist for VF|bnxt_en*TS query for "
+     "T|^hns3 *Reset done|^hns3 *reinit finished|MLX5E: StrdRq(|NVRM: *Could not get root gen speed",
      "Information of a driver or of PCIe at start or after a change of the link: a module that was inserted, an "
      "optional feature that is absent, a virtual function, a setting in use, or a hint for developers. Harmless.",
      "ip -br link", "Linux drivers/net/ethernet"},
@@ -320,13 +314,12 @@ constexpr LineMessage kRows[] = {
      "A program asked Soft-RoCE for more inline data than it has, and got EINVAL: libfabric tries sizes until one "
      "fits. Harmless: the device works.",
      "rdma link show", "Linux drivers/infiniband/sw/rxe/rxe_qp.c rxe_qp_chk_cap(), libfabric prov/verbs"},
-    {"ib-port-init", none, "Port: 1 Link INIT|Port: 2 Link INIT|Port: *Link INIT|Port: *Link ACTIVE",
+    {"ib-port-init", none, "Port: *Link INIT|Port: *Link ACTIVE",
      "Information: the state of an RDMA port. ACTIVE: it is ready. INIT: the link of an InfiniBand port is up, and the "
      "port waits for the subnet manager. Harmless for a moment; if it stays INIT no subnet manager answers.",
      "ibstat; sminfo", "Linux drivers/net/ethernet/mellanox/mlx5/core/ipoib"},
     {"daemon-stopped", none, "nvidia-persistenced*Received signal 15|nvidia-persistenced*Shutdown (",
-     "A daemon notes that it was asked to stop (signal 15, SIGTERM), as at a stop or restart of its "
-     "service. Harmless.",
+     "A daemon notes that it was asked to stop (signal 15, SIGTERM), as at a stop or restart of its service. Harmless.",
      "systemctl status UNIT", "nvidia-persistenced"},
     {"fabric-manager-start", none,
      "nvidia-fabricmanager*using NVSwitch management port|wrapper: using NVSwitch management port|wrapper: found "
@@ -384,8 +377,7 @@ constexpr LineMessage kRows[] = {
     {"mpi-no-cuda-support", none,
      "find-available:not-valid*ignored|The call to cuInit failed*harmless|CUDA support disabled|The library attempted "
      "to open the following supporting CUDA libraries|cuInit returned*CUDA*awareness|mpi_cuda_support "
-     "0|mca_base_component_repository_open: unable to open mca_*(ignored)|component_repository_open: unable to open "
-     "mca_",
+     "0|component_repository_open: unable to open mca_",
      "Open MPI was built with CUDA or another optional library, finds no GPU driver or library on this host, and goes "
      "on without that component. Harmless on hosts without it; --mca opal_warn_on_missing_libcuda 0 or --mca "
      "mca_base_component_show_load_errors 0 silences it.",
@@ -397,8 +389,8 @@ constexpr LineMessage kRows[] = {
      "prefix. Harmless: UCX or TCP is used instead; --mca btl ^openib --mca pml ucx removes the note.",
      "ompi_info | grep ucx", "Open MPI help-mpi-btl-openib.txt"},
     {"absent-entry-read", none,
-     "_stats:*stats get failed*Feature unavailable|_stats:*stats get failed*not supported|"
-     "clearCounterIdList: No counters found on object|removeObject: Trying to remove nonexisting",
+     "_stats:*stats get failed*Feature unavailable|_stats:*stats get failed*not supported|clearCounterIdList: No "
+     "counters found on object|removeObject: Trying to remove nonexisting",
      "A program asks for a counter or a statistic (FEC, queues of the PFC watchdog) that this chip or port does not "
      "have (feature unavailable), or removes an object that no longer exists, and goes on. Harmless, no action is "
      "needed.",
@@ -418,8 +410,8 @@ constexpr LineMessage kRows[] = {
      "journalctl -u systemd-networkd -g {netdev}; networkctl status {netdev}", "systemd src/network/networkd-dhcp4.c"},
     {"corrected-memory",
      host,
-     "error: Corrected error, no action required|mce_record*orrected error|rasdaemon*orrected error, no "
-     "action|mc_event*1 Corrected error|Corrected error, no action required",
+     "mce_record*orrected error|rasdaemon*orrected error, no action|mc_event*1 Corrected error|Corrected error, no "
+     "action required",
      {"A corrected ECC error of a memory module: the line names the bank, channel, csrow or DIMM. Once it is harmless. "
       "Compare the count and the log of the BMC later",
       {Work::in_machine, ", and replace the DIMM if it rises"},

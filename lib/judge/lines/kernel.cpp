@@ -7,24 +7,24 @@ namespace {
 
 using enum FaultLocation;
 
+constexpr LineMessage of_aer(Aer bit, LineMessage row) {
+  row.aer = bit;
+  return row;
+}
+
 constexpr LineMessage kKernelRows[] = {
     // PCIe and IOMMU.
-    {"aer-corrected",
-     host,
-     "severity=Correct|AER: Corrected error*received|AER: Multiple Corrected error*received|AER: Correctable error|"
-     "AER: Multiple Correctable error",
-     {"The PCIe link corrected an error. Many of them cost bandwidth and announce a fault: the device below this port "
-      "may leave the bus next. ",
-      {Work::in_machine, "Reseat the device or its riser, then look at slot and power."}},
-     "fabric-agentctl check --only aer,pcie",
-     "Linux drivers/pci/pcie/aer.c",
-     0,
-     Role::cause,
-     Call::none,
-     {},
-     false,
-     {},
-     Aer::corrected},
+    of_aer(
+        Aer::corrected,
+        {"aer-corrected",
+         host,
+         "severity=Correct|AER: Corrected error*received|AER: Multiple Corrected error*received|AER: Correctable error|"
+         "AER: Multiple Correctable error",
+         {"The PCIe link corrected an error. Many of them cost bandwidth and announce a fault: the device below this "
+          "port may leave the bus next. ",
+          {Work::in_machine, "Reseat the device or its riser, then look at slot and power."}},
+         "fabric-agentctl check --only aer,pcie",
+         "Linux drivers/pci/pcie/aer.c"}),
     {"aer-nonfatal", host,
      "severity=Uncorrected (Non-Fatal)|severity=Uncorrectable (Non-Fatal)|Uncorrected (Non-Fatal) error*received|"
      "Uncorrectable (Non-Fatal) error*received",
@@ -32,39 +32,24 @@ constexpr LineMessage kKernelRows[] = {
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
     {"aer-fatal",
      host,
-     "severity=Uncorrected (Fatal)|severity=Uncorrectable (Fatal)|Uncorrected (Fatal) error*received|"
-     "Uncorrectable (Fatal) error*received",
+     "severity=Uncorrected (Fatal)|severity=Uncorrectable (Fatal)|Uncorrected (Fatal) error*received|Uncorrectable "
+     "(Fatal) error*received",
      {"The PCIe link failed and was reset. ",
       {Work::in_machine, "Reseat or replace the NIC, riser or cable if it recurs."}},
      "fabric-agentctl check --only aer,pcie",
      "Linux drivers/pci/pcie/aer.c"},
-    {"aer-surprise-down",
-     host,
-     "",
-     {"The PCIe link below this port went down while it was in use: the device left the bus. ",
-      {Work::in_machine, "Check its power, slot, riser and cable, or the device itself."}},
-     "lspci -tv; fabric-agentctl check --only aer,pcie",
-     "Linux drivers/pci/pcie/aer.c",
-     0,
-     Role::cause,
-     Call::none,
-     {},
-     false,
-     {},
-     Aer::surprise_down},
-    {"aer-uncorrected",
-     host,
-     "",
-     "Detail of a PCIe error that was not corrected: the line before names the severity and the device.",
-     "fabric-agentctl check --only aer,pcie",
-     "Linux drivers/pci/pcie/aer.c",
-     0,
-     Role::cause,
-     Call::none,
-     {},
-     false,
-     {},
-     Aer::uncorrected},
+    of_aer(Aer::surprise_down,
+           {"aer-surprise-down",
+            host,
+            "",
+            {"The PCIe link below this port went down while it was in use: the device left the bus. ",
+             {Work::in_machine, "Check its power, slot, riser and cable, or the device itself."}},
+            "lspci -tv; fabric-agentctl check --only aer,pcie",
+            "Linux drivers/pci/pcie/aer.c"}),
+    of_aer(Aer::uncorrected,
+           {"aer-uncorrected", host, "",
+            "Detail of a PCIe error that was not corrected: the line before names the severity and the device.",
+            "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"}),
     {"aer-no-details", none, "AER: found *details for",
      "A PCIe device sent an error message, and its registers have no details (any more). Harmless alone; other AER "
      "lines of the port tell more.",
@@ -100,15 +85,14 @@ constexpr LineMessage kKernelRows[] = {
      "DPC: RP PIO error detected|DPC: [*Request Completion Timeout|DPC: [*Request received UR|DPC: [*Request received "
      "CA",
      {"The root port cut off the devices below it (downstream port containment), because an access of the CPU to one "
-      "of "
-      "them got no answer, or was refused (RP PIO): the device hangs, its firmware failed, or it is gone. The line "
+      "of them got no answer, or was refused (RP PIO): the device hangs, its firmware failed, or it is gone. The line "
       "names the port; look for the device below it, and for its own errors before this line. ",
       {Work::in_machine, "Reseat or replace the device if it recurs."}},
      "lspci -tv; fabric-agentctl check --only aer,pcie",
      "Linux drivers/pci/pcie/dpc.c"},
     {"pcie-dpc", host,
-     "DPC: containment event|DPC: unmasked uncorrectable error detected|DPC: ERR_FATAL detected|"
-     "DPC: ERR_NONFATAL detected",
+     "DPC: containment event|DPC: unmasked uncorrectable error detected|DPC: ERR_FATAL detected|DPC: ERR_NONFATAL "
+     "detected",
      "A PCIe port cut off the devices below it after an uncorrectable error (downstream port containment): the device, "
      "its slot or riser. The AER lines of the port have the kind of error.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/dpc.c"},
@@ -183,8 +167,7 @@ constexpr LineMessage kKernelRows[] = {
     {"out-of-memory", software,
      "ut of memory: Killed process|oom_kill event in StepId|invoked oom-killer: gfp_mask|Out of memory and no killable "
      "processes|oom-kill:constraint=|slurm*memory limit exceeded|Exceeded job memory limit|Exceeded step memory "
-     "limit|srun: error: *: Out Of Memory|"
-     "DataLoader worker (pid *is killed by signal: Killed",
+     "limit|srun: error: *: Out Of Memory|DataLoader worker (pid *is killed by signal: Killed",
      "Linux killed a process because memory, or the limit of its cgroup (of a Slurm job: --mem), was used up. If the "
      "process was a rank of the job, its peers see retry or remote errors.",
      "journalctl -k -g 'oom-kill'", "Linux mm/oom_kill.c"},
@@ -206,7 +189,7 @@ constexpr LineMessage kKernelRows[] = {
      "small for a process, which was killed. DPDK, SPDK, UCX or a database then fails to start or uses small pages.",
      "grep Huge /proc/meminfo; cat /proc/cmdline; grep . /sys/devices/system/node/node*/hugepages/*/nr_hugepages",
      "Linux mm/hugetlb.c"},
-    {"interrupt-unhandled", host, "nobody cared (try booting with|: Disabling IRQ #|Disabling IRQ #",
+    {"interrupt-unhandled", host, "nobody cared (try booting with|Disabling IRQ #",
      "No driver handled an interrupt that occurred repeatedly, and the kernel disabled it. The device of this "
      "interrupt works slowly (by polling) or not at all until a reboot. Usual causes: a device that was reset or "
      "removed, or a fault of its driver or firmware.",

@@ -16,30 +16,17 @@ constexpr std::string_view kPsm3 = "libfabric prov/psm3/psm3/psm_ep.c, psm_verbs
 constexpr std::string_view kCxi = "libfabric prov/cxi/src/cxip_cq.c, MPICH src/mpid/ch4/netmod/ofi/ofi_events.c";
 
 constexpr LineMessage kLibraryRows[] = {
-    {"ompi-ucx-worker",
-     unknown,
-     "pml_ucx.c*Failed to create UCP worker|pml_ucx.c*Failed to init",
-     "Open MPI could not start UCX. The UCX line before this one has the reason.",
-     "ucx_info -d | grep -E 'Transport|Device'",
-     "Open MPI ompi/mca/pml/ucx/pml_ucx.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "ucx|memlock|object|open|registration"},
-    {"mpich-ucx",
-     peer,
-     "returned failed request in UCX netmod|returned failed request in OFI netmod",
-     "MPICH passes on an error of UCX or libfabric. This is a consequence; the line before it has the reason.",
-     "grep -hE 'UCX|libfabric' LOG-OF-EVERY-RANK | head",
-     "MPICH src/mpid/ch4/netmod",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "ucx|wc|ofi|efa|cxi"},
+    consequence_of(
+        "ucx|memlock|object|open|registration",
+        wrapping({"ompi-ucx-worker", unknown, "pml_ucx.c*Failed to create UCP worker|pml_ucx.c*Failed to init",
+                  "Open MPI could not start UCX. The UCX line before this one has the reason.",
+                  "ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/pml/ucx/pml_ucx.c"})),
+    consequence_of(
+        "ucx|wc|ofi|efa|cxi",
+        wrapping(
+            {"mpich-ucx", peer, "returned failed request in UCX netmod|returned failed request in OFI netmod",
+             "MPICH passes on an error of UCX or libfabric. This is a consequence; the line before it has the reason.",
+             "grep -hE 'UCX|libfabric' LOG-OF-EVERY-RANK | head", "MPICH src/mpid/ch4/netmod"})),
     // UCX.
     // With these two errnos; others are of resources or of the NIC (calls.cpp).
     {"ucx-queue-pair", software,
@@ -50,31 +37,23 @@ constexpr LineMessage kLibraryRows[] = {
      "UCX asks for a queue pair of a transport (rc: RC, ud: UD, dc: DC, DCT), or of a size, that the RDMA driver of "
      "the adapter, its firmware or the library does not support, so that UCX cannot open this transport: QLogic "
      "FastLinQ (qedr) and iWARP have no UD, only mlx5 has DC, and a library and a kernel driver of different releases "
-     "(MLNX_OFED, inbox) do not fit. Use only the others: UCX_TLS=rc,self,sm (without ud "
-     "and dc), or tcp; smaller queues (UCX_RC_TX_QUEUE_LEN, UCX_UD_TX_QUEUE_LEN); update driver, firmware and "
-     "rdma-core.",
+     "(MLNX_OFED, inbox) do not fit. Use only the others: UCX_TLS=rc,self,sm (without ud and dc), or tcp; smaller "
+     "queues (UCX_RC_TX_QUEUE_LEN, UCX_UD_TX_QUEUE_LEN); update driver, firmware and rdma-core.",
      "ibv_devinfo -v -d {rdma}; ucx_info -d | grep -E 'Transport|Device'", "UCX src/uct/ib/base/ib_iface.c"},
     {"ucx-ud-timeout", network, "ud_iface.c*Endpoint timeout|ud_ep.c*Endpoint timeout|UD endpoint*unhandled timeout",
      "UCX's UD transport sends a packet again until the peer acknowledges it or UCX_UD_TIMEOUT is over, and now gave "
      "up: the path loses packets (link counters, drops, PFC), or the process or the port of the peer is gone. No "
      "status of a completion comes before this line.",
      "fabric-agentctl diagnose {port}; env | grep UCX_UD", "UCX src/uct/ib/ud/base/ud_ep.c"},
-    {"ucx-endpoint-timeout",
-     peer,
-     "UCX*Endpoint timeout|ucp_ep_create*failed: Endpoint timeout|transport error: Endpoint timeout",
-     "UCX closed a connection after its retries: the peer is unreachable or gone. This is a consequence; the first "
-     "error, with the status of a completion, is the cause.",
-     "fabric-agentctl diagnose {port}",
-     "UCX src/ucs/type/status.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "wc"},
+    consequence_of(
+        "wc",
+        {"ucx-endpoint-timeout", peer,
+         "UCX*Endpoint timeout|ucp_ep_create*failed: Endpoint timeout|transport error: Endpoint timeout",
+         "UCX closed a connection after its retries: the peer is unreachable or gone. This is a consequence; the first "
+         "error, with the status of a completion, is the cause.",
+         "fabric-agentctl diagnose {port}", "UCX src/ucs/type/status.c"}),
     {"ucx-unreachable", software,
-     "no*transport to*Destination is unreachable|Destination is unreachable|UCX*no active messages transport to|"
-     "UCX*No transports selected to",
+     "Destination is unreachable|UCX*no active messages transport to|UCX*No transports selected to",
      "UCX found no transport that both ends share: UCX_TLS or UCX_NET_DEVICES exclude it, or the peers have different "
      "devices.",
      "ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/wireup/select.c"},
@@ -86,13 +65,12 @@ constexpr LineMessage kLibraryRows[] = {
      "Use a UCX with them in the image.",
      "ucx_info -v; ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/core/ucp_context.c"},
     {"ucx-no-transport", host,
-     "transport '*' is not available, please use one or more of|"
-     "transports '*' are not available, please use one or more of",
+     "transport '*' is not available, please use one or more of|transports '*' are not available, please use one or "
+     "more of",
      "UCX_TLS names a transport that this node does not have: no usable RDMA device, or a UCX without this transport.",
      "ucx_info -d | grep -E 'Transport|Device'; ibv_devinfo -l", "UCX src/ucp/core/ucp_context.c"},
     // UCX, and NCCL on RoCE, always fill in a GID: the netdev of the GID is missing.
-    {"modify-qp-netdev", host,
-     "UCX*odify*RTR*No such device|UCX*RTR*No such device|ibv_modify_qp failed with 19 *next state RTR*local GID",
+    {"modify-qp-netdev", host, "UCX*RTR*No such device|ibv_modify_qp failed with 19 *next state RTR*local GID",
      "The network device of the GID of this RDMA device is gone, or is not in the network namespace of this process: a "
      "container or pod that was given the RDMA device without its netdev. The queue pair does not go to RTR; nothing "
      "was sent. Give the pod the interface of the device too (the resource of the network, RDMA CNI, host network), or "
@@ -106,14 +84,14 @@ constexpr LineMessage kLibraryRows[] = {
      "DOCA core linux_devx_obj.cpp, UCX src/uct/ib/mlx5"},
     {"ofi-av-insert", unknown,
      "fi_av_insert: number of addresses inserted|fi_av_insert*ailed|fi_av_insert: ret|fi_av_insert*rror",
-     "libfabric could not put the address of the peer into its table (address vector). The verbs provider "
-     "could not make an address handle: a GID index without a route to the peer (0 is link-local; FI_VERBS_GID_IDX, "
-     "show_gids), or no neighbor answer. In other providers the address is of another provider or format than this "
-     "endpoint: use the same provider and version on both hosts.",
+     "libfabric could not put the address of the peer into its table (address vector). The verbs provider could not "
+     "make an address handle: a GID index without a route to the peer (0 is link-local; FI_VERBS_GID_IDX, show_gids), "
+     "or no neighbor answer. In other providers the address is of another provider or format than this endpoint: use "
+     "the same provider and version on both hosts.",
      "env | grep FI_; fi_info -l; fabric-agentctl check --only gid; ip neigh", "libfabric fi_av(3), util/pingpong.c"},
     {"ucx-devx", host,
-     "mlx5dv_devx_obj_create(*failed|mlx5dv_devx_obj_modify(*failed|mlx5dv_create_cq(*failed|"
-     "Error in mlx5dv_devx_obj_create",
+     "mlx5dv_devx_obj_create(*failed|mlx5dv_devx_obj_modify(*failed|mlx5dv_create_cq(*failed|Error in "
+     "mlx5dv_devx_obj_create",
      "The firmware of the NIC refused a command (DEVX: another queue, memory key or object) or did not answer: it "
      "hangs, is too old, or lacks the resource. The kernel log has a line of mlx5_core with the same syndrome. Update "
      "the firmware; fewer endpoints and channels, or UCX_IB_MLX5_DEVX=n, as a test.",
@@ -138,19 +116,10 @@ constexpr LineMessage kLibraryRows[] = {
      "Detail of a failed request: the peer was addressed by its link-local GID (fe80::), which reaches its own segment "
      "only. Choose the GID index of the RoCE v2 IPv4 address (UCX_IB_GID_INDEX); tc is the traffic class.",
      "fabric-agentctl topo --format nccl; echo $UCX_IB_GID_INDEX", "UCX src/uct/ib/mlx5/ib_mlx5_log.c"},
-    {"ucx-request",
-     unknown,
-     "ib_mlx5_log.c*wqe[",
-     "Detail of a request that failed: queue pair, peer (dgid, dlid), GID index (sgix) and traffic class (tc). The "
-     "line before it has the status.",
-     "fabric-agentctl diagnose {port}",
-     "UCX src/uct/ib/mlx5/ib_mlx5_log.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "wc"},
+    consequence_of("wc", wrapping({"ucx-request", unknown, "ib_mlx5_log.c*wqe[",
+                                   "Detail of a request that failed: queue pair, peer (dgid, dlid), GID index (sgix) "
+                                   "and traffic class (tc). The line before it has the status.",
+                                   "fabric-agentctl diagnose {port}", "UCX src/uct/ib/mlx5/ib_mlx5_log.c"})),
     {"ucx-no-accelerated", software, "accelerated IB support was not found",
      "UCX in the image was built without the vendor's support (mlx5): RDMA is slower. Use a UCX that was built with "
      "rdma-core's mlx5 provider.",
@@ -190,9 +159,8 @@ constexpr LineMessage kLibraryRows[] = {
      "this provider are missing; without such a NIC it does no harm. Use both from one release.",
      "echo $LD_LIBRARY_PATH; ldconfig -p | grep -E 'ibverbs|mlx'; ls /etc/libibverbs.d", kInit},
     {"verbs-provider-missing", software,
-     "couldn't load driver 'libmlx5|couldn't load driver 'libbnxt_re|couldn't load driver 'libionic|"
-     "couldn't load driver 'libirdma|couldn't load driver 'libefa|couldn't load driver 'libhns|"
-     "couldn't load driver 'liberdma",
+     "couldn't load driver 'libmlx5|couldn't load driver 'libbnxt_re|couldn't load driver 'libionic|couldn't load "
+     "driver 'libirdma|couldn't load driver 'libefa|couldn't load driver 'libhns|couldn't load driver 'liberdma",
      "The provider library of a NIC is missing, or of another rdma-core release: where this NIC is in the node, its "
      "devices are missing. Install ibverbs-providers (rdma-core) of the release of libibverbs in the image. Without "
      "such a NIC, the file in /etc/libibverbs.d that names it does no harm.",
@@ -222,8 +190,7 @@ constexpr LineMessage kLibraryRows[] = {
      "limit is reached. Permit it (vm.hugetlb_shm_group with the group of the user, or CAP_IPC_LOCK in the "
      "container), or leave huge pages off (UCX_SYSV_HUGETLB_MODE=no, UCX_MM_HUGETLB_MODE=no).",
      "sysctl vm.hugetlb_shm_group vm.nr_hugepages; id; env | grep HUGETLB", "shmget(2), UCX src/ucs/sys/sys.c"},
-    {"sysv-shm-limit", host,
-     "shmget(*failed|shmget(*No space left|shmget(*error|shmget*fail|shmget: |semget*No space left",
+    {"sysv-shm-limit", host, "shmget(*No space left|shmget(*error|shmget*fail|shmget: |semget*No space left",
      "A segment of System V shared memory could not be made (shmget): the limit of its size (kernel.shmmax), of all "
      "sizes (kernel.shmall) or of the number of segments (kernel.shmmni; ENOSPC) is reached, or huge pages are "
      "missing. Raise the limit, and remove stale segments of killed jobs (ipcs -m, ipcrm); or configure a smaller "
@@ -234,8 +201,8 @@ constexpr LineMessage kLibraryRows[] = {
      "RDMAV_FORK_SAFE and IBV_FORK_SAFE, or update the kernel.",
      "uname -r; ulimit -l", kInit},
     {"verbs-no-devices", host,
-     "No IB devices found|no IB devices found|No RDMA devices found|no RDMA devices found|IB device not found|"
-     "No InfiniBand devices found|Failed to get IB devices list|no RDMA capable device",
+     "No IB devices found|no IB devices found|No RDMA devices found|no RDMA devices found|IB device not found|No "
+     "InfiniBand devices found|Failed to get IB devices list|no RDMA capable device",
      "The program found no RDMA device: none is in the container (/dev/infiniband, another network namespace), its "
      "driver or the provider library in the image is missing.",
      "ls -l /dev/infiniband /sys/class/infiniband; rdma system show; ibv_devinfo -l", "rdma-core libibverbs/device.c"},
@@ -248,8 +215,8 @@ constexpr LineMessage kLibraryRows[] = {
      "ls -l /dev/infiniband; lsmod | grep ib_umad", "rdma-core libibumad/umad.c"},
     {"memlock-limit", host,
      "no mlock permission|UCX  WARN *mlock(*failed|BTL failed to initialize while trying to|memlock limits are set too "
-     "low|lease check max locked memory|"
-     "lease set max locked memory|libibverbs: Warning: RLIMIT_MEMLOCK is|OMPI_ERR_OUT_OF_RESOURCE*openib",
+     "low|lease check max locked memory|lease set max locked memory|libibverbs: Warning: RLIMIT_MEMLOCK "
+     "is|OMPI_ERR_OUT_OF_RESOURCE*openib",
      "The memlock limit of the process is too low for RDMA; this is not a lack of RAM. Services ignore limits.conf: "
      "set LimitMEMLOCK=infinity in the unit of slurmd, sshd or containerd. It is harmless if the job does not use this "
      "NIC and goes on: UCX tries every NIC.",
@@ -269,33 +236,31 @@ constexpr LineMessage kLibraryRows[] = {
      "env | grep FI_VERBS", "libfabric prov/verbs/src/verbs_cm.c"},
     {"ucx-port-absent", software, "UCX  ERROR *failed to find port",
      "UCX is configured to use a device or port that this host does not have: UCX_NET_DEVICES, or the program, names "
-     "it. "
-     "Correct the name (ucx_info -d lists them), or give the container the device.",
+     "it. Correct the name (ucx_info -d lists them), or give the container the device.",
      "ucx_info -d | grep Device; env | grep UCX_NET_DEVICES", "UCX src/uct/ib/base/ib_device.c"},
     {"rdmacm-removed", host, "RDMA_CM_EVENT_DEVICE_REMOVAL|cma detected device removal|device removal event",
      "The RDMA device was removed while it was in use: its driver was unloaded or reset, or it was moved to another "
      "network namespace.",
      "journalctl -k -g {rdma}; rdma link show", "rdma-core librdmacm/cma.c"},
-    {"rdmacm-disconnected", peer, "RDMA_CM_EVENT_DISCONNECTED|RDMA_CM_EVENT_TIMEWAIT_EXIT",
-     "The peer closed the connection. This is a consequence unless the job had just ended.", "ping -c 3 {peer}",
-     "rdma-core librdmacm/cma.c", 0, Role::consequence},
+    consequence({"rdmacm-disconnected", peer, "RDMA_CM_EVENT_DISCONNECTED|RDMA_CM_EVENT_TIMEWAIT_EXIT",
+                 "The peer closed the connection. This is a consequence unless the job had just ended.",
+                 "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"}),
     {"rdmacm-unreachable", network, "CM_EVENT_UNREACHABLE",
      "The peer did not answer the connection request: no path for its answer, a firewall, or its node is down.",
      "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
     {"rdmacm-rejected", peer,
-     "RDMA_CM_EVENT_REJECTED|: rejected (8)|Unexpected CM event bl blka 8|onnection rejected|onnect request rejected|"
-     "connection rejected: status",
+     "RDMA_CM_EVENT_REJECTED|: rejected (8)|Unexpected CM event bl blka 8|onnection rejected|onnect request rejected",
      "The peer rejected the connection: nothing listens on this port there, or its program refused it for a reason of "
      "its own (IB_CM_REJ_CONSUMER_DEFINED).",
      "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
     // rping_bind_client(), rping_connect_client(), rping_accept(): the state is one of rping's own, -1 is not an errno.
-    {"rdmacm-step", unknown,
-     "wait for CONNECTED state|waiting for addr/route resolution state|wait for CONNECT_REQUEST state|"
-     "wait for CONNECTED error|wait for RDMA_*state|^connect error -1",
-     "A program on librdmacm (rping) did not reach the next step of its connection. Neither the number of the state "
-     "nor -1 is an errno. The event before this line decides: ADDR_ERROR and ROUTE_ERROR are of the path, REJECTED of "
-     "the peer's program, UNREACHABLE of a peer that does not answer.",
-     "rdma link show; ping -c 3 {peer}", "rdma-core librdmacm/examples/rping.c", 0, Role::consequence},
+    consequence({"rdmacm-step", unknown,
+                 "wait for CONNECTED state|waiting for addr/route resolution state|wait for CONNECT_REQUEST state|"
+                 "wait for CONNECTED error|wait for RDMA_*state|^connect error -1",
+                 "A program on librdmacm (rping) did not reach the next step of its connection. Neither the number of "
+                 "the state nor -1 is an errno. The event before this line decides: ADDR_ERROR and ROUTE_ERROR are of "
+                 "the path, REJECTED of the peer's program, UNREACHABLE of a peer that does not answer.",
+                 "rdma link show; ping -c 3 {peer}", "rdma-core librdmacm/examples/rping.c"}),
     {"rdmacm-unexpected", network, "Unexpected CM event",
      "The connection was not made: librdmacm reported another event than the program waited for, by its number in "
      "rdma_cma.h: 1 and 3 for an address or a route that is not resolved, 6 and 7 for a peer that did not answer.",
@@ -346,22 +311,13 @@ constexpr LineMessage kLibraryRows[] = {
      "libfabric found no provider for a device (FI_ENODATA): the container has the library and no device. Start it "
      "with /dev/infiniband/uverbs of all EFA devices (--device, or the EFA device plugin) and unlimited memlock. EFA's "
      "provider also ends if another verbs device is visible and cannot be opened: mount no hostPath of "
-     "/dev/infiniband, "
-     "which shows those of other drivers (mlx5).",
+     "/dev/infiniband, which shows those of other drivers (mlx5).",
      "ls -l /dev/infiniband; cat /sys/class/infiniband_verbs/*/ibdev; FI_LOG_LEVEL=warn fi_info -p efa",
      "aws-ofi-nccl src/nccl_ofi_ofiutils.c, libfabric src/fabric.c"},
-    {"ofi-no-protocol",
-     host,
-     "Unable to find a protocol that worked",
-     "Neither protocol of NCCL's libfabric plugin could start: no EFA device in the container, or a libfabric that is "
-     "too old. The line before it has the reason.",
-     "fi_info -p efa; ls -l /dev/infiniband",
-     "aws-ofi-nccl src/nccl_ofi_net.c",
-     0,
-     Role::cause,
-     Call::none,
-     {},
-     true},
+    wrapping({"ofi-no-protocol", host, "Unable to find a protocol that worked",
+              "Neither protocol of NCCL's libfabric plugin could start: no EFA device in the container, or a libfabric "
+              "that is too old. The line before it has the reason.",
+              "fi_info -p efa; ls -l /dev/infiniband", "aws-ofi-nccl src/nccl_ofi_net.c"}),
     {"ofi-option", software, "NET/OFI*Protocol not available|NET/OFI*rotocol not supported",
      "The libfabric provider in use does not know this option: it is not EFA, or too old. Use the libfabric of the EFA "
      "installer.",
@@ -381,9 +337,7 @@ constexpr LineMessage kLibraryRows[] = {
      "libfabric's EFA provider could not register or post its own receive buffers: the memlock limit of the process "
      "(ulimit -l; LimitMEMLOCK of the service that starts the job) is too low, or huge pages are used up.",
      "ulimit -l; fabric-agentctl check --only memlock", "libfabric prov/efa"},
-    {"ofi-provider-absent", host,
-     "Requested OFI provider*is not available|Requested OFI provider|No provider found*verbs|fi_getinfo*no provider "
-     "matches",
+    {"ofi-provider-absent", host, "Requested OFI provider|No provider found*verbs|fi_getinfo*no provider matches",
      "libfabric on this host does not offer the provider that the program asks for (verbs, cxi, efa): libfabric was "
      "built without it, it is another libfabric (LD_LIBRARY_PATH), or the host or container has no device for it. "
      "Compare fi_info -l with the list of RDMA devices.",
@@ -443,29 +397,25 @@ constexpr LineMessage kLibraryRows[] = {
      "that neither the network nor the other host is at fault. Unset the variable.",
      "env | grep -E 'PSM2_DEVICES|PSM3_DEVICES'; opainfo", "opa-psm2 psm_ep_connect.c, libfabric prov/psm3"},
     {"psm-differs", software,
-     "Connect packet too small|is incompatible with local epid protocol|Mismatched address format: remote EP|"
-     "Confirm all nodes are running the same interconnect|Trying to connect to a HFI*different subnet|mismatched "
-     "PSM3_RDMA config|Mismatched protocol: remote EP|PSM*UUID key "
-     "mismatch|PSM*Incompatible PSM version|PSM*Invalid MTU",
+     "Connect packet too small|is incompatible with local epid protocol|Mismatched address format: remote EP|Confirm "
+     "all nodes are running the same interconnect|Trying to connect to a HFI*different subnet|mismatched PSM3_RDMA "
+     "config|Mismatched protocol: remote EP|PSM*UUID key mismatch|PSM*Incompatible PSM version|PSM*Invalid MTU",
      "The two ends of a PSM connection (Omni-Path, PSM3) do not fit each other: another interconnect, subnet, address "
      "format, MTU, PSM version or key of the job. Compare interconnect, PSM3_ADDR_FMT, variables and library on both "
      "hosts.",
      "opainfo; fi_info -p psm3; env | grep PSM", "libfabric prov/psm3, opa-psm2 ptl_ips/ips_proto_connect.c"},
     // A connect request is sent again until an answer comes.
-    on_silence(
-        {"psm-connect", unknown,
-         "psm*ep_connect*timed out|psm*ep_connect*timeout|PSM2 endpoint*connect|Couldn't connect to * "
-         "endpoint|Couldn't "
-         "connect to *Time elapsed *Still trying|Detected connection timeout|unable to connect to remote endpoint*psm",
-         "PSM (Omni-Path, PSM3) got no answer from the endpoint of another rank in time. That does not show the place: "
-         "the "
-         "other rank has ended (at the end of a job it may have finished before) or does not run yet, its port or that "
-         "of "
-         "this host is down, or the path loses packets. The output of the other rank decides first. Then compare: one "
-         "rank "
-         "in the lines of many hosts is the place; one host that reports many ranks is. FI_PSM2_CONN_TIMEOUT and "
-         "FI_PSM3_CONN_TIMEOUT only help a slow start.",
-         "opainfo; fi_info -p psm3; env | grep PSM", "libfabric prov/psm3, opa-psm2 ptl_ips/ips_proto_connect.c"}),
+    on_silence({"psm-connect", unknown,
+                "psm*ep_connect*timed out|psm*ep_connect*timeout|PSM2 endpoint*connect|Couldn't connect to * "
+                "endpoint|Couldn't connect to *Time elapsed *Still trying|Detected connection timeout|unable to "
+                "connect to remote endpoint*psm",
+                "PSM (Omni-Path, PSM3) got no answer from the endpoint of another rank in time. That does not show the "
+                "place: the other rank has ended (at the end of a job it may have finished before) or does not run "
+                "yet, its port or that of this host is down, or the path loses packets. The output of the other rank "
+                "decides first. Then compare: one rank in the lines of many hosts is the place; one host that reports "
+                "many ranks is. FI_PSM2_CONN_TIMEOUT and FI_PSM3_CONN_TIMEOUT only help a slow start.",
+                "opainfo; fi_info -p psm3; env | grep PSM",
+                "libfabric prov/psm3, opa-psm2 ptl_ips/ips_proto_connect.c"}),
     {"psm3-open", host,
      "PSM3 can't open nic unit|Unable to initialize verbs NIC|Unable to initialize * NIC /sys/class/",
      "PSM3, a provider of libfabric, cannot use this NIC; the lines before this one name the call that failed "
@@ -480,8 +430,8 @@ constexpr LineMessage kLibraryRows[] = {
      "lacks the rule to or from itself.",
      "rdma link show", kEfa},
     {"efa-unresponsive", peer,
-     "Unresponsive receiver*connection previously established|Unresponsive remote*was previously responsive|"
-     "with error. RC: *Error: 4124|prov_errno*4124",
+     "Unresponsive receiver*connection previously established|Unresponsive remote*was previously responsive|with "
+     "error. RC: *Error: 4124|prov_errno*4124",
      "The peer stopped answering: its process or instance is gone or hangs.", "fabric-agentctl counters", kEfa},
     {"efa-unreachable", network, "Unreachable remote*never received a response",
      "The peer never answered: wrong subnet or security group, or the instance is down. The security group must allow "

@@ -29,9 +29,17 @@ void count(std::vector<Counted>& list, const std::string& text, size_t times = 1
   else if (list.size() < kMaxNames) list.push_back({text, times});
 }
 
+// Adds the codes and names of another line to those of its finding.
+void add_names(Found& finding, const Found& line) {
+  if (finding.vendor_error.empty()) finding.vendor_error = line.vendor_error;
+  for (const auto list : {&Found::codes, &Found::peers, &Found::elsewhere, &Found::devices_elsewhere, &Found::pci,
+                          &Found::hosts, &Found::processes})
+    for (const Counted& each : line.*list) count(finding.*list, each.text, each.count);
+}
+
 bool follows(const LineMessage& consequence, const LineMessage& cause) {
   if (consequence.follows.empty()) return consequence.family() == cause.family();
-  return contains(split(consequence.follows, '|'), cause.family());
+  return has_word(consequence.follows, cause.family());
 }
 
 // Whether the line ends with a row of a dumped completion: four words of eight hexadecimal digits, or 16 bytes.
@@ -46,14 +54,9 @@ bool is_dump(std::string_view text) {
   return ends_with(4, 8) || ends_with(16, 2);
 }
 
-// A program that prints its release once: the release belongs to its later lines, because some errors are of old
-// releases only.
-struct ReleaseLines {
-  std::string_view text;        // before the number
-  std::string_view family;      // of the messages of this program
-  std::string_view is_part_of;  // lines that a pattern matches with the release only
-};
-constexpr ReleaseLines kRelease{"NCCL version ", "nccl", "GPU Direct RDMA Disabled"};
+// NCCL prints its release once. It belongs to its later lines, because some errors are of old releases only.
+constexpr std::string_view kRelease = "NCCL version ", kFamilyOfRelease = "nccl",
+                           kWithRelease = "GPU Direct RDMA Disabled";  // a pattern matches it with the release only
 
 // Programs that print one message over several lines.
 bool continues(std::string_view before, std::string_view text) {
@@ -168,6 +171,14 @@ bool is_step_of_driver(const LineMessage& message, const LogLine& line) {
   return statement != nullptr && statement->cause == FaultLocation::none;
 }
 
+// Whether a driver of a NIC prints it, in the form of the kernel: "ice 0000:3b:00.0: ".
+bool is_of_nic_driver(const LogLine& line) {
+  static const PatternList drivers(
+      "^mlx5_core *:*:*.*|^bnxt_en *:*:*.*|^ice *:*:*.*|^ionic *:*:*.*|^i40e *:*:*.*|^iavf *:*:*.*|^efa *:*:*.*|^hns3 "
+      "*:*:*.*|^infiniband *: ");
+  return drivers.is_in(line.small, line.small_groups);
+}
+
 // By the condition's column, for a line that only complains.
 bool is_error_of_complaint(const Condition& condition, const LogLine& line) {
   if (!line.codes.error.empty()) return true;
@@ -223,10 +234,6 @@ void show_with(Found& cause, Found& each) {
 
 }  // namespace
 
-bool Log::has_problem_mark(const Line& line) {
-  return line.level == LineLevel::problem || has_problem_level(line.text);
-}
-
 FaultLocation cause_of(const Found& found) {
   if (found.message != nullptr && !found.message->is_component()) return found.message->cause;
   FaultLocation cause = FaultLocation::unknown;
@@ -274,10 +281,9 @@ void Log::add(std::string_view raw) {
 }
 
 void Log::take(Line line) {
-  if (const size_t at = line.text.find(kRelease.text); at != std::string::npos)
-    release_ = line.text.substr(at, line.text.find_first_of(" +,)", at + kRelease.text.size()) - at);
-  else if (!release_.empty() && line.text.find(kRelease.is_part_of) != std::string::npos)
-    line.text += " (" + release_ + ")";
+  if (const size_t at = line.text.find(kRelease); at != std::string::npos)
+    release_ = line.text.substr(at, line.text.find_first_of(" +,)", at + kRelease.size()) - at);
+  else if (!release_.empty() && line.text.find(kWithRelease) != std::string::npos) line.text += " (" + release_ + ")";
   const LogLine read = read_line(line.text);
   note_start(read);
   const Codes& codes = read.codes;
@@ -287,9 +293,7 @@ void Log::take(Line line) {
   if ((message == nullptr || message->is_component()) && is_stack_frame(line.text)) return;
   const bool is_known = message != nullptr && !message->is_component();
   const bool is_other = message == nullptr && is_of_other_program(read);
-  const Condition* condition = is_known || is_other ? nullptr : with_component(condition_of(read), message);
-  if (condition == nullptr && !is_known && !is_other) condition = condition_of_error(read, message);
-  if (condition == nullptr && !is_known && !is_other) condition = step_of(read, message);
+  const Condition* condition = is_known || is_other ? nullptr : condition_of_error(read, message);
   // A statement explains more than the level of the only line. A journal has warnings of everything.
   const bool is_marked =
       lines_ > 1 && (has_problem_level(line.text) || (line.level == LineLevel::problem && names_subject(read)));
@@ -314,7 +318,7 @@ void Log::take(Line line) {
   for (const std::string& address : found.named.pci) count(found.pci, address);
   count(found.hosts, host_of(line.text));
   count(found.processes, process_of(line.text));
-  if (message != nullptr && message->family() == kRelease.family) count(found.codes, release_);
+  if (message != nullptr && message->family() == kFamilyOfRelease) count(found.codes, release_);
   if (message != nullptr && message->needs_line_before && last_error_.number != 0) {
     found.before = last_error_.text.substr(0, kShownOfLine);
     found.before_number = last_error_.number;
@@ -355,14 +359,8 @@ void Log::take(Line line) {
     std::swap(known->others, found.others);
   }
   if (known->error.empty()) known->error = found.error;
-  if (known->vendor_error.empty()) known->vendor_error = found.vendor_error;
   if (message->is_component()) count_other(*known, found);
-  for (const auto& [to, from] :
-       {std::pair(&known->codes, &found.codes), std::pair(&known->peers, &found.peers),
-        std::pair(&known->elsewhere, &found.elsewhere), std::pair(&known->devices_elsewhere, &found.devices_elsewhere),
-        std::pair(&known->pci, &found.pci), std::pair(&known->hosts, &found.hosts),
-        std::pair(&known->processes, &found.processes)})
-    for (const Counted& each : *from) count(*to, each.text, each.count);
+  add_names(*known, found);
 }
 
 void Log::note_start(const LogLine& line) {
@@ -383,28 +381,141 @@ void Log::note_start(const LogLine& line) {
 // Unknown lines are shown if something in them can be decoded, or beside a line that is known.
 void Log::add_unknown(const Line& line, Found found) {
   const std::string shape = shape_of(found.line);
-  if (const auto at = std::ranges::find(shapes_, shape); at != shapes_.end()) {
-    size_t index = static_cast<size_t>(at - shapes_.begin());
-    for (Found& each : found_)
-      if (each.message == nullptr && index-- == 0) {
-        if (each.count > 0) ++each.count;
-        for (const Counted& code : found.codes) count(each.codes, code.text);
-        if (each.vendor_error.empty()) each.vendor_error = found.vendor_error;
-        for (const Counted& peer : found.peers) count(each.peers, peer.text);
-        for (const Counted& name : found.elsewhere) count(each.elsewhere, name.text);
-        for (const Counted& name : found.devices_elsewhere) count(each.devices_elsewhere, name.text);
-        for (const Counted& host : found.hosts) count(each.hosts, host.text);
-      }
+  if (const auto at = unknown_.find(shape); at != unknown_.end()) {
+    Found& known = found_[at->second];
+    if (known.count > 0) ++known.count;
+    add_names(known, found);
     return;
   }
-  if (shapes_.size() >= kMaxUnknown) return;
+  if (unknown_.size() >= kMaxUnknown) return;
   const bool says_something = !found.codes.empty() || !found.peers.empty() || !found.elsewhere.empty() ||
                               !found.pci.empty() || !found.named.ports.empty();
   const bool is_near = last_known_ != 0 && line.number - last_known_ <= kNear;
   if (!says_something && !is_near) near_.push_back(line.number);
-  shapes_.push_back(shape);
+  unknown_.emplace(shape, found_.size());
   found_.push_back(std::move(found));
 }
+
+namespace {
+
+// Right after a NIC has failed, its link is no cable's fault, and lost connections of its host are no peer's. A line of
+// another device, or of another host, is none of them.
+void fold_lost_by_nic(std::vector<Found>& all) {
+  for (Found& each : all) {
+    if (each.message == nullptr || each.message->is_nic_failure) continue;
+    const bool is_link = each.message->is_link_down;
+    if (!is_link && (!is_of_path(each) || names_a_device(each))) continue;
+    Found* nic = find_where(all, [&](const Found& other) {
+      if (other.message == nullptr || !other.message->is_nic_failure) return false;
+      if (other.first >= each.first || each.first - other.first > kSameEvent) return false;
+      if (!same_names(each.hosts, other.hosts)) return false;  // equal hosts have equal PCI addresses
+      return !is_link || (names_a_device(each) && !names_another(each, other));
+    });
+    if (nic == nullptr) continue;
+    show_with(*nic, each);
+    nic->consequences.back().may_be_own = !is_link;
+  }
+}
+
+// A consequence is shown with its cause.
+void fold_consequences(std::vector<Found>& all) {
+  for (Found& each : all) {
+    if (each.message == nullptr || each.message->role != Role::consequence) continue;
+    // A message that is known is a better cause than a component.
+    Found* cause = nullptr;
+    for (Found& other : all)
+      if (other.message != nullptr && other.message->role == Role::cause &&
+          other.message->cause != FaultLocation::none && follows(*each.message, *other.message) &&
+          (cause == nullptr || (cause->message->is_component() && !other.message->is_component())))
+        cause = &other;
+    if (cause == nullptr) continue;
+    for (const Counted& address : each.pci) count(cause->pci, address.text);
+    // UCX names the peer of a failed request in a line of its own.
+    if (is_of_path(*cause) && cause->peers.empty()) cause->peers = std::exchange(each.peers, {});
+    show_with(*cause, each);
+  }
+}
+
+// A component's message right after a known cause is shown with it, because the usual causes of the component say less;
+// not if its words name a cause of their own, or if it names another port or device.
+void fold_components(std::vector<Found>& all) {
+  for (Found& each : all) {
+    if (each.message == nullptr || !each.message->is_component() || each.message->cause != FaultLocation::unknown)
+      continue;
+    if (each.count == 0) continue;  // shown with the NIC that failed
+    if (!each.others.empty() || (each.condition != nullptr && each.condition->cause != FaultLocation::unknown))
+      continue;
+    Found* cause = nullptr;  // the last one before it
+    for (Found& other : all)
+      if (other.message != nullptr && !other.message->is_component() && other.message->role == Role::cause &&
+          other.message->cause != FaultLocation::none && other.first < each.first &&
+          each.first - other.first <= kNear && !names_another(each, other) &&
+          (cause == nullptr || other.first > cause->first))
+        cause = &other;
+    if (cause != nullptr) show_with(*cause, each);
+  }
+}
+
+// A message that refers to the line before it is shown with the component of that line, if its words name the cause.
+void fold_wrapped(std::vector<Found>& all) {
+  for (Found& each : all) {
+    if (each.wrapped >= all.size() || each.count == 0 || each.message->is_component()) continue;
+    Found& cause = all[each.wrapped];
+    const bool is_component = cause.message != nullptr && cause.message->is_component();
+    if (is_component && cause.count > 0 && cause.condition != nullptr && names_a_cause(cause)) show_with(cause, each);
+  }
+}
+
+// Lines of a program that name no cause are shown with a line near them of the same program that does.
+void fold_wrappers(std::vector<Found>& all) {
+  std::vector<size_t> programs;
+  for (const Found& each : all) programs.push_back(program_of(each.line));
+  for (size_t at = 0; at < all.size(); ++at) {
+    Found& each = all[at];
+    const bool is_known = each.message != nullptr && !each.message->is_component();
+    if (programs[at] == 0 || each.count == 0 || is_known || cause_of(each) != FaultLocation::unknown) continue;
+    Found* cause = nullptr;
+    for (size_t other = 0; other < all.size(); ++other) {
+      Found& reason = all[other];
+      const size_t distance = std::max(each.first, reason.first) - std::min(each.first, reason.first);
+      if (reason.count > 0 && names_a_cause(reason) && programs[other] == programs[at] && distance <= kSameEvent &&
+          (!names_a_device(reason) || !names_another(each, reason)) &&
+          (cause == nullptr || (cause->message == nullptr && reason.message != nullptr)))
+        cause = &reason;
+    }
+    if (cause == nullptr) continue;
+    if (each.message == nullptr)
+      each.others.insert(each.others.begin(), {each.line, shape_of(each.line), each.first, each.count});
+    for (OtherLine& other : each.others)
+      if (cause->others.size() < kMaxOthers) cause->others.push_back(std::move(other));
+    if (each.message != nullptr) show_with(*cause, each);
+    each.count = 0;
+  }
+}
+
+void sort_by_cause(std::vector<Found>& all) {
+  const auto rank = [](const Found& each) {
+    if (each.message == nullptr) return 3;
+    if (each.message->is_component()) return 1;
+    if (each.message->role == Role::consequence) return 2;
+    if (each.message->cause == FaultLocation::none) return 4;
+    return 0;
+  };
+  std::ranges::stable_sort(all, {}, rank);
+  // A message that names no cause is often of a layer above; the reason is in a line of another program, shortly
+  // before.
+  if (all.empty() || cause_of(all.front()) != FaultLocation::unknown) return;
+  const Found& first = all.front();
+  const bool is_known = first.message != nullptr && !first.message->is_component();
+  auto reason = all.end();
+  for (auto each = all.begin(); each != all.end(); ++each)
+    if (names_a_cause(*each) && (!is_known || each->first < first.first) && each->first + kSameEvent >= first.first &&
+        (reason == all.end() || each->first < reason->first))
+      reason = each;
+  if (reason != all.end()) std::rotate(all.begin(), reason, reason + 1);
+}
+
+}  // namespace
 
 void Log::finish() {
   Line only_line;  // of a log that has one
@@ -427,88 +538,20 @@ void Log::finish() {
     if (each.message != nullptr && each.message->is_link_down)
       if (find_where(found_, [&](const Found& other) { return is_reset_of(other, each); }) != nullptr)
         each.message = &kResetByHost;
-  fold_lost_by_nic();
-  fold_consequences();
-  fold_components();
-  fold_wrapped();
-  fold_wrappers();
+  fold_lost_by_nic(found_);
+  fold_consequences(found_);
+  fold_components(found_);
+  fold_wrapped(found_);
+  fold_wrappers(found_);
   std::erase_if(found_, [](const Found& each) { return each.count == 0; });
   if (found_.empty() && !trim(only_line.text).empty()) judge_unknown(only_line);
-  sort_by_cause();
-}
-
-// Right after a NIC has failed, its link is no cable's fault, and lost connections of its host are no peer's. A line of
-// another device, or of another host, is none of them.
-void Log::fold_lost_by_nic() {
-  for (Found& each : found_) {
-    if (each.message == nullptr || each.message->is_nic_failure) continue;
-    const bool is_link = each.message->is_link_down;
-    if (!is_link && (!is_of_path(each) || names_a_device(each))) continue;
-    Found* nic = find_where(found_, [&](const Found& other) {
-      if (other.message == nullptr || !other.message->is_nic_failure) return false;
-      if (other.first >= each.first || each.first - other.first > kSameEvent) return false;
-      if (!same_names(each.hosts, other.hosts)) return false;  // equal hosts have equal PCI addresses
-      return !is_link || (names_a_device(each) && !names_another(each, other));
-    });
-    if (nic == nullptr) continue;
-    show_with(*nic, each);
-    nic->consequences.back().may_be_own = !is_link;
-  }
-}
-
-// A consequence is shown with its cause.
-void Log::fold_consequences() {
-  for (Found& each : found_) {
-    if (each.message == nullptr || each.message->role != Role::consequence) continue;
-    // A message that is known is a better cause than a component.
-    Found* cause = nullptr;
-    for (Found& other : found_)
-      if (other.message != nullptr && other.message->role == Role::cause &&
-          other.message->cause != FaultLocation::none && follows(*each.message, *other.message) &&
-          (cause == nullptr || (cause->message->is_component() && !other.message->is_component())))
-        cause = &other;
-    if (cause == nullptr) continue;
-    for (const Counted& address : each.pci) count(cause->pci, address.text);
-    // UCX names the peer of a failed request in a line of its own.
-    if (is_of_path(*cause) && cause->peers.empty()) cause->peers = std::exchange(each.peers, {});
-    show_with(*cause, each);
-  }
-}
-
-// A component's message right after a known cause is shown with it, because the usual causes of the component say less;
-// not if its words name a cause of their own, or if it names another port or device.
-void Log::fold_components() {
-  for (Found& each : found_) {
-    if (each.message == nullptr || !each.message->is_component() || each.message->cause != FaultLocation::unknown)
-      continue;
-    if (each.count == 0) continue;  // shown with the NIC that failed
-    if (!each.others.empty() || (each.condition != nullptr && each.condition->cause != FaultLocation::unknown))
-      continue;
-    Found* cause = nullptr;  // the last one before it
-    for (Found& other : found_)
-      if (other.message != nullptr && !other.message->is_component() && other.message->role == Role::cause &&
-          other.message->cause != FaultLocation::none && other.first < each.first &&
-          each.first - other.first <= kNear && !names_another(each, other) &&
-          (cause == nullptr || other.first > cause->first))
-        cause = &other;
-    if (cause != nullptr) show_with(*cause, each);
-  }
-}
-
-// A message that refers to the line before it is shown with the component of that line, if its words name the cause.
-void Log::fold_wrapped() {
-  for (Found& each : found_) {
-    if (each.wrapped >= found_.size() || each.count == 0 || each.message->is_component()) continue;
-    Found& cause = found_[each.wrapped];
-    const bool is_component = cause.message != nullptr && cause.message->is_component();
-    if (is_component && cause.count > 0 && cause.condition != nullptr && names_a_cause(cause)) show_with(cause, each);
-  }
+  sort_by_cause(found_);
 }
 
 // A log of one line that no rule knows: an error that its words explain, else kInformation or kNoError.
 void Log::judge_unknown(const Line& only_line) {
   const std::string& text = only_line.text;
-  const LogLine line = read_line(text);
+  LogLine line = read_line(text);
   const Condition* condition = condition_of(line);
   // A mark of information proves nothing about the value of a setting, or about words that are enough for an error.
   const bool is_open = line.severity == Severity::plain || line.severity == Severity::complaint ||
@@ -522,70 +565,24 @@ void Log::judge_unknown(const Line& only_line) {
   }
   if (line.severity > Severity::complaint) return;
   const LineMessage* answer = is_open ? &kNoError : &kInformation;
-  if (has_problem_mark(only_line)) answer = &kWarning;
+  if (only_line.level == LineLevel::problem || has_problem_level(text)) answer = &kWarning;
   else if (only_line.level == LineLevel::information && !has_words_of_fault(line)) answer = &kInformation;
   Found out{.message = answer,
             .line = text.substr(0, kShownOfLine),
             .time = only_line.time ? only_line.time : time_of(text, now_, uptime_),
             .first = 1,
-            .count = 1,
-            .printer = printer_of(line)};
+            .count = 1};
   // Words that are enough for an error say more than those of a step; a mark of information says more than a reset.
   const Condition* statement = condition != nullptr && condition->is_error ? nullptr : statement_of(line);
   if (statement != nullptr && (is_open || statement->cause == FaultLocation::none)) {
     out.message = nullptr;
     out.condition = statement;
   }
+  // The component that would print the line if it reported an error.
+  line.severity = Severity::failure;
+  if (const LineMessage* printer = recognize(line); printer != nullptr && printer->is_component())
+    out.printer = printer;
   found_.push_back(std::move(out));
-}
-
-void Log::sort_by_cause() {
-  const auto rank = [](const Found& each) {
-    if (each.message == nullptr) return 3;
-    if (each.message->is_component()) return 1;
-    if (each.message->role == Role::consequence) return 2;
-    if (each.message->cause == FaultLocation::none) return 4;
-    return 0;
-  };
-  std::ranges::stable_sort(found_, {}, rank);
-  // A message that names no cause is often of a layer above; the reason is in a line of another program, shortly
-  // before.
-  if (found_.empty() || cause_of(found_.front()) != FaultLocation::unknown) return;
-  const Found& first = found_.front();
-  const bool is_known = first.message != nullptr && !first.message->is_component();
-  auto reason = found_.end();
-  for (auto each = found_.begin(); each != found_.end(); ++each)
-    if (names_a_cause(*each) && (!is_known || each->first < first.first) && each->first + kSameEvent >= first.first &&
-        (reason == found_.end() || each->first < reason->first))
-      reason = each;
-  if (reason != found_.end()) std::rotate(found_.begin(), reason, reason + 1);
-}
-
-// Lines of a program that name no cause are shown with a line near them of the same program that does.
-void Log::fold_wrappers() {
-  std::vector<size_t> programs;
-  for (const Found& each : found_) programs.push_back(program_of(each.line));
-  for (size_t at = 0; at < found_.size(); ++at) {
-    Found& each = found_[at];
-    const bool is_known = each.message != nullptr && !each.message->is_component();
-    if (programs[at] == 0 || each.count == 0 || is_known || cause_of(each) != FaultLocation::unknown) continue;
-    Found* cause = nullptr;
-    for (size_t other = 0; other < found_.size(); ++other) {
-      Found& reason = found_[other];
-      const size_t distance = std::max(each.first, reason.first) - std::min(each.first, reason.first);
-      if (reason.count > 0 && names_a_cause(reason) && programs[other] == programs[at] && distance <= kSameEvent &&
-          (!names_a_device(reason) || !names_another(each, reason)) &&
-          (cause == nullptr || (cause->message == nullptr && reason.message != nullptr)))
-        cause = &reason;
-    }
-    if (cause == nullptr) continue;
-    if (each.message == nullptr)
-      each.others.insert(each.others.begin(), {each.line, shape_of(each.line), each.first, each.count});
-    for (OtherLine& other : each.others)
-      if (cause->others.size() < kMaxOthers) cause->others.push_back(std::move(other));
-    if (each.message != nullptr) show_with(*cause, each);
-    each.count = 0;
-  }
 }
 
 }  // namespace fabric::lines

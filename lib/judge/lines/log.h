@@ -99,18 +99,10 @@ class Log {
     size_t found = std::string::npos, lines = 0;
   };
 
-  static bool has_problem_mark(const Line& line);
   void take(Line line);
   void note_start(const LogLine& line);
   void add_unknown(const Line& line, Found found);
-  // The steps of finish(), in their order.
-  void fold_lost_by_nic();
-  void fold_consequences();
-  void fold_components();
-  void fold_wrapped();
-  void fold_wrappers();
   void judge_unknown(const Line& only_line);
-  void sort_by_cause();
 
   const Node* node_;
   const PortsByLid* lids_;
@@ -121,7 +113,7 @@ class Log {
   Line last_error_;
   std::string release_;  // "NCCL version 2.21.5"
   std::vector<Found> found_;
-  std::vector<std::string> shapes_;           // of the unknown lines
+  std::map<std::string, size_t> unknown_;     // the findings of the unknown lines, by shape
   std::vector<size_t> near_;                  // unknown lines that are shown if a known one follows within kNear lines
   size_t last_found_ = std::string::npos;     // index of the finding of last_error_; npos: none
   std::map<std::string, Starting> starting_;  // by host and PCI address

@@ -22,9 +22,9 @@ constexpr LineMessage kRows[] = {
      "the links between GPUs: build the program with the CUDA and flags that it requires.",
      "nvcc --version; grep -n arch= BUILD-LOG", "CUDA nvlink, ptxas"},
     {"ompi-tcp-identifier", software,
-     "received unexpected process identifier|unexpected process identifier|did not receive the expected network "
-     "identification|expected network identification indicating|server did not receive magic|cannot find a "
-     "corresponding process|accepted a TCP connection from what appears",
+     "unexpected process identifier|did not receive the expected network identification|expected network "
+     "identification indicating|server did not receive magic|cannot find a corresponding process|accepted a TCP "
+     "connection from what appears",
      "A TCP connection of Open MPI reached another process than wanted, or a program other than Open MPI: an interface "
      "whose address exists on several hosts (docker0, virbr0, a link-local address), or a port scanner. Name the "
      "network of the cluster: --mca btl_tcp_if_include 10.0.0.0/16, or exclude the others with btl_tcp_if_exclude "
@@ -53,25 +53,18 @@ constexpr LineMessage kRows[] = {
      "list that lacks tcp or sm, or two hosts whose networks do not meet. The line names both hosts. Allow UCX (--mca "
      "pml ucx) or tcp, and compare ompi_info and the devices of both.",
      "ompi_info | grep -E 'ucx|btl'; ibv_devices; ip -br addr", "Open MPI help-mpi-runtime.txt, help-mca-bml-r2.txt"},
-    {"ompi-mpi-init",
-     unknown,
-     "It looks like MPI_INIT failed for some reason|It looks like MPI_Init failed|PML add procs failed|It looks like "
-     "orte_init failed|It looks like prte_init failed|It looks like opal_init failed|ompi_mpi_init: ompi_rte_init "
-     "failed|An error occurred in MPI_Init|ompi_rte_init failed",
-     "Open MPI could not start in this process. The lines after it name the step (\"PML add procs failed\": no "
-     "transport between processes; \"ompi_rte_init failed\": the process was started without mpirun or with another "
-     "PMIx), and a line before it names the reason.",
-     "ompi_info | head; srun --mpi=list; env | grep -E 'PMIX|OMPI'",
-     "Open MPI help-mpi-runtime.txt",
-     0,
-     Role::cause,
-     Call::none,
-     {},
-     true},
+    wrapping({"ompi-mpi-init", unknown,
+              "It looks like MPI_INIT failed for some reason|It looks like MPI_Init failed|PML add procs failed|It "
+              "looks like orte_init failed|It looks like prte_init failed|It looks like opal_init failed|An error "
+              "occurred in MPI_Init|ompi_rte_init failed",
+              "Open MPI could not start in this process. The lines after it name the step (\"PML add procs failed\": "
+              "no transport between processes; \"ompi_rte_init failed\": the process was started without mpirun or "
+              "with another PMIx), and a line before it names the reason.",
+              "ompi_info | head; srun --mpi=list; env | grep -E 'PMIX|OMPI'", "Open MPI help-mpi-runtime.txt"}),
     {"ompi-no-pmi", software,
      "PMIx_Init failed for the following reason|No PMIx server was reachable|OPAL ERROR: Unreachable in "
-     "file*pmix|PMI1/2 was detected|The application appears to have been direct launched using|application appears to "
-     "have been direct launched|was not built with SLURM's PMI support",
+     "file*pmix|PMI1/2 was detected|application appears to have been direct launched|was not built with SLURM's PMI "
+     "support",
      "The process found no PMIx server of its launcher: it was started with srun, and Open MPI and Slurm have no PMI "
      "in common, or without mpirun. Use srun --mpi=pmix with a Slurm that has PMIx (srun --mpi=list), or mpirun inside "
      "of the allocation.",
@@ -79,9 +72,9 @@ constexpr LineMessage kRows[] = {
     {"ompi-shared-memory", host,
      "It appears as if there is not enough space for|not enough space for /*the shared-memory backing|shared-memory "
      "backing file|A system call failed during shared memory initialization|A system call failed during sm BTL|unable "
-     "to create shared memory BTL coordinating|mmap on * failed*sm|shmem: mmap: an error occurred|PSM*error creating "
-     "shared memory object|error creating shared memory object|Error setting size of shared memory object|MM FIFO*more "
-     "available memory|shared memory allocation failed|available memory.*dev/shm|Please check that /dev/shm",
+     "to create shared memory BTL coordinating|mmap on * failed*sm|shmem: mmap: an error occurred|error creating "
+     "shared memory object|Error setting size of shared memory object|MM FIFO*more available memory|shared memory "
+     "allocation failed|available memory.*dev/shm|Please check that /dev/shm",
      "The shared memory of the processes of this host could not be created: /dev/shm (or the session directory in "
      "TMPDIR) is full or too small. In a container raise it (docker run --shm-size, --ipc=host, an emptyDir of medium "
      "Memory); on a host remove files of killed jobs.",
@@ -94,58 +87,39 @@ constexpr LineMessage kRows[] = {
     {"ompi-cma", host,
      "Linux kernel CMA support was requested|CMA*ptrace_scope|process_vm_readv*Operation not "
      "permitted|process_vm_writev*Operation not permitted|vader*single-copy mechanism|sm single-copy "
-     "mechanism|btl_vader_single_copy|process_vm_readv(*EPERM|Read -1, expected * errno = 1|Read -1, expected",
+     "mechanism|btl_vader_single_copy|process_vm_readv(*EPERM|Read -1, expected",
      "A process may not read the memory of another one of this host (CMA, process_vm_readv): ptrace is restricted "
      "(kernel.yama.ptrace_scope) or the container has no CAP_SYS_PTRACE or another user namespace. Set "
      "OMPI_MCA_btl_vader_single_copy_mechanism=none (UCX_TLS=^cma), or add --cap-add SYS_PTRACE. Messages are copied "
      "twice meanwhile.",
      "sysctl kernel.yama.ptrace_scope; grep CapEff /proc/PID/status",
      "Open MPI opal/mca/btl/vader/help-btl-vader.txt, UCX src/uct/sm/scopy/cma"},
-    {"mpi-abort",
-     software,
-     "MPI_ABORT was invoked on rank|application called MPI_Abort(|called MPI_Abort|Abort(*) on node *: Fatal "
-     "error|Abort(*) on node *: application",
-     "The program itself ended the job (MPI_Abort), or MPI did after an error: the code in brackets is of the program, "
-     "and the reason is in its output before this line. The network is not at fault by itself.",
-     "grep -hE 'rror|abort' OUTPUT-OF-EVERY-RANK | head",
-     "Open MPI help-mpi-api.txt, MPICH src/mpi/init/abort.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration"},
-    {"mpich-launcher-gone",
-     unknown,
-     "write_line error; fd=|system msg for write_line failure",
-     "A process of MPICH, MVAPICH or Intel MPI could not tell its launcher (PMI) that it ends: the launcher is gone, "
-     "or the program was started without mpirun or srun (fd=-1). A consequence: the first error line before it is the "
-     "cause.",
-     "grep -hE 'rror|abort' OUTPUT-OF-EVERY-RANK | head",
-     "MPICH src/pmi/simple_pmiutil.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "mpich|ofi|ucx|wc|object|registration"},
-    {"mpi-errors-fatal",
-     unknown,
-     "*** An error occurred in MPI_|MPI_ERRORS_ARE_FATAL|will now abort,|reported by process [|mpirun noticed that "
-     "process rank|Primary job  terminated normally, but|mpirun has exited due to process rank|prterun noticed that "
-     "process rank|detected that one or more processes exited with non-zero status|BAD TERMINATION OF ONE OF YOUR "
-     "APPLICATION PROCESSES|YOUR APPLICATION TERMINATED WITH THE EXIT STRING|Exit of one or more process*caused",
-     "The launcher or the MPI library reports that a process ended, with its rank, host and exit code or signal: 9 is "
-     "a kill (often the OOM killer or a memory limit), 11 a crash, 7 a full /dev/shm. A consequence: the first error "
-     "in the output of that process is the cause.",
-     "journalctl -k -g oom-kill; coredumpctl list",
-     "Open MPI help-mpi-errors.txt, PRRTE help-errmgr-base.txt, MPICH hydra",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration"},
+    consequence_of(
+        "ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration",
+        {"mpi-abort", software,
+         "MPI_ABORT was invoked on rank|called MPI_Abort|Abort(*) on node *: Fatal error|Abort(*) on node *: "
+         "application",
+         "The program itself ended the job (MPI_Abort), or MPI did after an error: the code in brackets is of the "
+         "program, and the reason is in its output before this line. The network is not at fault by itself.",
+         "grep -hE 'rror|abort' OUTPUT-OF-EVERY-RANK | head", "Open MPI help-mpi-api.txt, MPICH src/mpi/init/abort.c"}),
+    consequence_of("mpich|ofi|ucx|wc|object|registration",
+                   {"mpich-launcher-gone", unknown, "write_line error; fd=|system msg for write_line failure",
+                    "A process of MPICH, MVAPICH or Intel MPI could not tell its launcher (PMI) that it ends: the "
+                    "launcher is gone, or the program was started without mpirun or srun (fd=-1). A consequence: the "
+                    "first error line before it is the cause.",
+                    "grep -hE 'rror|abort' OUTPUT-OF-EVERY-RANK | head", "MPICH src/pmi/simple_pmiutil.c"}),
+    consequence_of("ompi|mpich|ucx|wc|ofi|nccl|gpu|out|object|registration",
+                   {"mpi-errors-fatal", unknown,
+                    "*** An error occurred in MPI_|MPI_ERRORS_ARE_FATAL|will now abort,|reported by process [|mpirun "
+                    "noticed that process rank|Primary job  terminated normally, but|mpirun has exited due to process "
+                    "rank|prterun noticed that process rank|detected that one or more processes exited with non-zero "
+                    "status|BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES|YOUR APPLICATION TERMINATED WITH THE "
+                    "EXIT STRING|Exit of one or more process*caused",
+                    "The launcher or the MPI library reports that a process ended, with its rank, host and exit code "
+                    "or signal: 9 is a kill (often the OOM killer or a memory limit), 11 a crash, 7 a full /dev/shm. A "
+                    "consequence: the first error in the output of that process is the cause.",
+                    "journalctl -k -g oom-kill; coredumpctl list",
+                    "Open MPI help-mpi-errors.txt, PRRTE help-errmgr-base.txt, MPICH hydra"}),
     // The line before the launcher's own.
     {"ssh-closed", peer, "ssh_exchange_identification: |kex_exchange_identification: ",
      "The SSH server of a remote node closed the connection before login: too many connections at a time "
@@ -154,8 +128,8 @@ constexpr LineMessage kRows[] = {
      "(plm_rsh_num_concurrent), or with the launcher of the scheduler.",
      "on that node: journalctl -u sshd; sshd -T | grep -i startups", "OpenSSH ssh"},
     {"ssh-login", peer,
-     "Permission denied (publickey|Permission denied (password|Permission denied (gssapi|Permission "
-     "denied (keyboard|Received disconnect from *Too many authentication failures",
+     "Permission denied (publickey|Permission denied (password|Permission denied (gssapi|Permission denied "
+     "(keyboard|Received disconnect from *Too many authentication failures",
      "The SSH server of a remote node refused the login: the public key of this user is not in authorized_keys there "
      "(or its files have the wrong permissions), or another user name is needed. The launcher (mpirun) cannot start "
      "its daemon without a password: copy the key to all nodes (ssh-copy-id).",
@@ -178,10 +152,9 @@ constexpr LineMessage kRows[] = {
      "ping -c 3 {peer}; on that node: systemctl status sshd; ss -ltnp", "OpenSSH ssh"},
     {"ompi-daemon", peer,
      "An ORTE daemon has unexpectedly failed|A PRTE daemon has unexpectedly failed|ORTE was unable to reliably start "
-     "one or more daemons|PRTE was unable to reliably start one or more daemons|ORTE has lost communication with a "
-     "remote daemon|PRTE has lost communication with|A daemon (pid *) died "
-     "unexpectedly|HYDT_bscd*failed|HYDU_sock_connect*unable to connect|HYDU_sock_write*write error (Bad file "
-     "descriptor)|control_cb*assert (!closed) failed|unable to connect "
+     "one or more daemons|PRTE was unable to reliably start one or more daemons|PRTE has lost communication with|A "
+     "daemon (pid *) died unexpectedly|HYDT_bscd*failed|HYDU_sock_connect*unable to connect|HYDU_sock_write*write "
+     "error (Bad file descriptor)|control_cb*assert (!closed) failed|unable to connect "
      "from|HYD_pmcd_pmiserv*|HYDT_bscu_wait_for_completion|bstrap*unexpected failure",
      "The launcher (mpirun, hydra) lost or could not start its daemon on a host: ssh without a key or with output in "
      "the shell profile, another Open MPI or LD_LIBRARY_PATH there, a firewall between the hosts, or the host failed. "
@@ -197,10 +170,9 @@ constexpr LineMessage kRows[] = {
      ":OVERSUBSCRIBE as a test, and compare with nproc.",
      "nproc; grep Cpus_allowed_list /proc/self/status", "Open MPI, PRRTE help-prte-rmaps-base.txt"},
     {"ompi-mca-component", software,
-     "A requested component was not found, or was unable to be opened|A requested component was not found|A deprecated "
-     "MCA variable value was specified|An invalid value was supplied for an MCA variable|An invalid value was supplied "
-     "for an enum variable|Two mutually-exclusive MCA variables|MCA framework parameters can only take a single "
-     "negation",
+     "A requested component was not found|A deprecated MCA variable value was specified|An invalid value was supplied "
+     "for an MCA variable|An invalid value was supplied for an enum variable|Two mutually-exclusive MCA variables|MCA "
+     "framework parameters can only take a single negation",
      "An option --mca or a variable OMPI_MCA_ names a component or a value that this Open MPI does not have: built "
      "without it, its library is missing, or the name is of another release. Compare it with ompi_info, and look in "
      "openmpi-mca-params.conf and the environment for it.",
@@ -226,9 +198,8 @@ constexpr LineMessage kRows[] = {
      "ulimit -l; fi_info -l; ls -l /dev/infiniband; env | grep -E 'FI_|I_MPI|MPIR_CVAR'",
      "MPICH src/mpid/ch4/netmod/ofi/ofi_init.c"},
     {"mpich-ofi", unknown,
-     "MPIDI_OFI_handle_cq_error|OFI poll failed|OFI tagged * failed|OFI call * failed|OFI fi_getinfo() failed|OFI get "
-     "address vector map failed|OFI address vector * failed|OFI addrinfo() failed|OFI "
-     "provider*not found",
+     "MPIDI_OFI_handle_cq_error|OFI poll failed|OFI tagged * failed|OFI call * failed|OFI get address vector map "
+     "failed|OFI address vector * failed|OFI addrinfo() failed|OFI provider*not found",
      "MPICH or Intel MPI passes on an error of libfabric: the function of it and the text in brackets (a name like "
      "\"Cannot allocate memory\", UNDELIVERABLE or \"No data available\") decide. No provider or device: FI_PROVIDER, "
      "I_MPI_OFI_PROVIDER and the container; a poll that failed: the peer ended or the network lost it.",
@@ -250,8 +221,8 @@ constexpr LineMessage kRows[] = {
      "getent hosts {peer}; ip -br addr", "MPICH src/mpid/ch3/channels/nemesis, src/mpi/errhan"},
     {"mvapich-resources", host,
      "mv2*Cannot create cq|mv2*Failed to create|rdma_iba_hca_init*|cannot create cq|MV2_*is "
-     "not|mv2_increase_open_files_limit|Error getting HCA|No active HCAs found|No HCA found|ibv_channel_manager*Got "
-     "FATAL event|Got FATAL event|Got completion with error 12*vendor code=|mv2_*rdma_open_hca|rdma_open_hca*",
+     "not|mv2_increase_open_files_limit|Error getting HCA|No active HCAs found|No HCA found|Got FATAL event|Got "
+     "completion with error 12*vendor code=|rdma_open_hca*",
      "MVAPICH could not set up the RDMA device of this host: no active HCA (port down, not in the container), the "
      "memlock limit (cannot create cq), or an event of the device. Compare ibv_devinfo and ulimit -l inside of the "
      "job; MV2_IBA_HCA chooses the device.",
@@ -271,16 +242,14 @@ constexpr LineMessage kRows[] = {
      "built without it, its library is missing, or the job has no device for it. Take it out of UCC_TLS and "
      "UCC_CL_BASIC_TLS, or use a UCC that was built with it.",
      "ucc_info -s; env | grep UCC_", "UCC src/core/ucc_context.c"},
-    {"sharp-lock", network,
-     "Streaming Tree lock failed|SAT lock|SAT group*failed|Streaming*lock failed|sharp*lock failed|failed to lock SAT",
+    {"sharp-lock", network, "SAT lock|SAT group*failed|Streaming*lock failed|sharp*lock failed|failed to lock SAT",
      "The streaming aggregation tree (SAT) of SHARP could not be locked: another job holds it, or the switches or "
      "their firmware do not support streaming aggregation. The number is a code of SHARP, not an errno. NCCL goes on "
      "without SHARP; NCCL_COLLNET_ENABLE=0 silences it. Look at other SHARP jobs and the log of sharp_am.",
      "sharp_hello; grep -iE 'lock|job' /var/log/sharp_am.log", "nccl-rdma-sharp-plugins src/sharp_plugin.c"},
     {"sharp-no-resource", network,
-     "Begin job id:*failed with status: No resource|failed with status: No resource|job*failed with status: No "
-     "resource|AM*no resources|quota*sharp|sharp_alloc_groups*failed|No available SHARP resources|sharp_comm_init*No "
-     "resource",
+     "failed with status: No resource|AM*no resources|quota*sharp|sharp_alloc_groups*failed|No available SHARP "
+     "resources|sharp_comm_init*No resource",
      "The SHARP aggregation manager has no resource (tree, group or quota of the switches) left for this job: other "
      "SHARP jobs hold it, or the quota in its configuration is too small. See sharp_am.log and sharp_manager; use "
      "fewer ranks of each host or fewer groups for SHARP, or go on without it.",
@@ -296,36 +265,26 @@ constexpr LineMessage kRows[] = {
      "HCOLL_ENABLE_SHARP=0).",
      "sharp_hello; saquery SR; systemctl status sharp_am sharpd", "SHARP libsharp, sharpd"},
     {"sharp-port-of-sm", host,
-     "port is used by SM|sharp_get_local_data: error|collect_ports_data: device * is not valid|collect_ports_data*not "
-     "valid|device * port * is not valid",
+     "port is used by SM|sharp_get_local_data: error|collect_ports_data*not valid|device * port * is not valid",
      "SHARP does not use this port because the subnet manager runs on it (or it is not active), and no other port of "
      "the host is left. Run the subnet manager on another node or port, or choose another device for SHARP "
      "(SHARP_COLL_IB_DEV_NAME).",
      "sminfo; ibstat; env | grep SHARP", "SHARP libsharp"},
-    {"sharp-am-place", host,
-     "FabricProvider must bind to port with master SM|Local Port validation failed|must bind to port with master SM",
+    {"sharp-am-place", host, "Local Port validation failed|must bind to port with master SM",
      "The SHARP aggregation manager (sharp_am) runs on the wrong host or port: it must run at the port of the master "
      "subnet manager, whose LID the line gives. Run sharp_am on the host of the master SM (sminfo), or make the SM of "
      "this host the master (priority).",
      "sminfo; ibstat | grep -i lid; systemctl status sharp_am", "SHARP sharp_am"},
-    {"nccl-in-framework",
-     unknown,
-     "ncclCommInitRank failed: unhandled system error|ncclCommInitRank failed|ncclCommInitAll failed|ncclAllReduce "
-     "failed|ncclGroupEnd failed|NCCL error: unhandled system error|ncclInternalError: Internal check failed|NCCL "
-     "Error *: internal error|NCCL Error 3: internal error|NCCL Error 2: unhandled system error|ncclInvalidUsage: This "
-     "usually reflects|NCCL error*invalid usage|NCCL Error 5: invalid usage|NCCL Error 1: unhandled cuda error|NCCL "
-     "Error 6|NCCL Error 4: invalid argument|ncclSystemError",
-     "A framework (Horovod, TensorFlow, PyTorch, CuPy) passes on the result of a call of NCCL: system error "
-     "(ncclSystemError: a system call or libibverbs), internal error, invalid usage (a rank or GPU twice) or a CUDA "
-     "error. The line does not say which: run with NCCL_DEBUG=INFO, and read the first NCCL WARN of all ranks before "
-     "it.",
-     "grep -hE 'NCCL WARN' LOG-OF-EVERY-RANK | head; env | grep NCCL_DEBUG",
-     "NCCL src/init.cc",
-     0,
-     Role::cause,
-     Call::none,
-     {},
-     true},
+    wrapping({"nccl-in-framework", unknown,
+              "ncclCommInitRank failed|ncclCommInitAll failed|ncclAllReduce failed|ncclGroupEnd "
+              "failed|ncclInternalError: Internal check failed|NCCL Error *: internal error|NCCL Error 2: unhandled "
+              "system error|ncclInvalidUsage: This usually reflects|NCCL error*invalid usage|NCCL Error 5: invalid "
+              "usage|NCCL Error 1: unhandled cuda error|NCCL Error 6|NCCL Error 4: invalid argument|ncclSystemError",
+              "A framework (Horovod, TensorFlow, PyTorch, CuPy) passes on the result of a call of NCCL: system error "
+              "(ncclSystemError: a system call or libibverbs), internal error, invalid usage (a rank or GPU twice) or "
+              "a CUDA error. The line does not say which: run with NCCL_DEBUG=INFO, and read the first NCCL WARN of "
+              "all ranks before it.",
+              "grep -hE 'NCCL WARN' LOG-OF-EVERY-RANK | head; env | grep NCCL_DEBUG", "NCCL src/init.cc"}),
     {"ompi-no-nics", host,
      "high-performance Open MPI point-to-point messaging module|was unable to find any relevant network interfaces",
      "Open MPI finds no usable RDMA device on this host or in this container for the module that the next lines name, "
@@ -461,8 +420,8 @@ constexpr LineMessage kRows[] = {
      "a peer that ended, a lost path, or a limit of the NIC.",
      "fi_info -l; FI_LOG_LEVEL=warn mpirun ...", "Open MPI ompi/mca/mtl/ofi"},
     {"ompi-peer-endpoint", peer,
-     "not able to find endpoint information for a remote endpoint|could not find modex data|could not find modex|does "
-     "not have usnic modex info|error receiving modex",
+     "not able to find endpoint information for a remote endpoint|could not find modex|does not have usnic modex "
+     "info|error receiving modex",
      "A process of the job has not published the address of its network endpoint: the process could not open its NIC "
      "(no device in its container, another build or setting of Open MPI), or ended before. Look at the output and the "
      "devices of the host of that process.",

@@ -39,19 +39,11 @@ constexpr LineMessage kNcclRows[] = {
      "Port failover of NCCL has no port left: every NIC of this connection has failed. Look at the first error of each "
      "port.",
      "fabric-agentctl diagnose", "NCCL src/transport/net_ib/p2p_resiliency.cc"},
-    {"nccl-port-failed",
-     unknown,
-     "ncclIbResiliency*marked as failed",
-     "A port of a connection failed, and NCCL goes on with the others and tries to recover it. The completion error or "
-     "the event of the port before this line is the cause.",
-     "fabric-agentctl diagnose {port}",
-     "NCCL src/transport/net_ib/p2p_resiliency.cc",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "wc|async"},
+    consequence_of("wc|async",
+                   wrapping({"nccl-port-failed", unknown, "ncclIbResiliency*marked as failed",
+                             "A port of a connection failed, and NCCL goes on with the others and tries to recover it. "
+                             "The completion error or the event of the port before this line is the cause.",
+                             "fabric-agentctl diagnose {port}", "NCCL src/transport/net_ib/p2p_resiliency.cc"})),
     {"nccl-rank-twice", software, "has already checked in|ranks have already checked in",
      "Two processes were started with the same rank: the launcher's ranks or world size are wrong.",
      "env | grep -E '^(RANK|WORLD_SIZE|SLURM_PROCID|OMPI_COMM_WORLD_RANK)='", "NCCL src/bootstrap.cc"},
@@ -63,8 +55,8 @@ constexpr LineMessage kNcclRows[] = {
      "This release of rdma-core lacks a function that NCCL uses only if it is there, and NCCL goes on without it.",
      "ls -l /usr/lib/x86_64-linux-gnu/libibverbs.so*; env | grep LD_LIBRARY_PATH", "NCCL src/misc/ibvsymbols.cc"},
     {"nccl-socket-foreign", software,
-     "NCCL*wrong type * != |NCCL*wrong magic |NCCL*invalid magic|NCCL*unexpected magic|"
-     "ncclSocket*wrong type * != |ncclSocket*wrong magic |socketFinalize*wrong type * != |socketFinalize*wrong magic ",
+     "NCCL*wrong type * != |NCCL*wrong magic |NCCL*invalid magic|NCCL*unexpected magic|ncclSocket*wrong type * != "
+     "|ncclSocket*wrong magic |socketFinalize*wrong type * != |socketFinalize*wrong magic ",
      "Another program or job speaks to this port of NCCL, or the ranks run different versions of NCCL.",
      "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c", kNcclSocket},
     {"nccl-gin-absent", host, "NCCL WARN No GIN-capable|NCCL WARN GIN not supported",
@@ -125,36 +117,31 @@ constexpr LineMessage kNcclRows[] = {
      "A variable of NCCL, or a value of the configuration that the program passes, is invalid, and NCCL ignores or "
      "changes the value. The line names the variable and the limit. Correct or unset the variable.",
      "env | grep -E 'NCCL_|RCCL_'; cat /etc/nccl.conf", "NCCL src/init.cc, src/graph, src/transport"},
-    {"nccl-connection-state",
-     unknown,
-     "NCCL WARN*pass NULL socket|NCCL WARN*file descriptor is -1|NCCL WARN*socket is invalid|NCCL WARN*wrong socket "
-     "state|NCCL WARN*unexpected socket state|NCCL WARN*socket state (|NCCL WARN*invalid socket|response for "
-     "opId=|size for opId=|find opId=|already completed opId|async opId|Storing response for already|Attempting to "
-     "dequeue n|Could not find pool of op|Proxy append|proxy op chain",
-     "NCCL used a connection, or an operation of its proxy thread, that is closed or in the wrong state. The line is a "
-     "consequence of an earlier error of this rank or its peer. Without an earlier error, the program calls NCCL from "
-     "several threads, or NCCL has a bug.",
-     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
-     "NCCL src/misc/socket.cc, src/proxy.cc",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nccl|wc|async|modify|open|registration|object|ofi|gpu|torch"},
+    consequence_of(
+        "nccl|wc|async|modify|open|registration|object|ofi|gpu|torch",
+        wrapping(
+            {"nccl-connection-state", unknown,
+             "NCCL WARN*pass NULL socket|NCCL WARN*file descriptor is -1|NCCL WARN*socket is invalid|NCCL WARN*wrong "
+             "socket state|NCCL WARN*unexpected socket state|NCCL WARN*socket state (|NCCL WARN*invalid "
+             "socket|response for opId=|size for opId=|find opId=|already completed opId|async opId|Storing response "
+             "for already|Attempting to dequeue n|Could not find pool of op|Proxy append|proxy op chain",
+             "NCCL used a connection, or an operation of its proxy thread, that is closed or in the wrong state. The "
+             "line is a consequence of an earlier error of this rank or its peer. Without an earlier error, the "
+             "program calls NCCL from several threads, or NCCL has a bug.",
+             "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NCCL src/misc/socket.cc, src/proxy.cc"})),
     {"nccl-no-device", host, "NET/IB : No device found",
      "NCCL found no usable RDMA device and falls back to TCP: none is in the container, none is up, or NCCL_IB_HCA "
-     "excludes all. A job on one node does not need one. If RDMA is expected, pass /dev/infiniband and the "
-     "libraries (rdma-core) to the container.",
+     "excludes all. A job on one node does not need one. If RDMA is expected, pass /dev/infiniband and the libraries "
+     "(rdma-core) to the container.",
      "fabric-agentctl topo; ibv_devices; echo $NCCL_IB_HCA", kNcclNet},
     {"nccl-no-libibverbs", software, "Failed to open libibverbs.so",
      "NCCL found no libibverbs and uses TCP sockets instead of RDMA: install rdma-core (libibverbs) in the image of "
      "the job. On a host without RDMA it is normal.",
      "ldconfig -p | grep libibverbs", "NCCL src/misc/ibvsymbols.cc"},
     {"nccl-old-gdr", software,
-     "GPU Direct RDMA Disabled for HCA*NCCL version 2.22|GPU Direct RDMA Disabled for HCA*NCCL version 2.21|"
-     "GPU Direct RDMA Disabled for HCA*NCCL version 2.20|GPU Direct RDMA Disabled for HCA*NCCL version 2.19|"
-     "GPU Direct RDMA Disabled for HCA*NCCL version 2.18",
+     "GPU Direct RDMA Disabled for HCA*NCCL version 2.22|GPU Direct RDMA Disabled for HCA*NCCL version 2.21|GPU Direct "
+     "RDMA Disabled for HCA*NCCL version 2.20|GPU Direct RDMA Disabled for HCA*NCCL version 2.19|GPU Direct RDMA "
+     "Disabled for HCA*NCCL version 2.18",
      "NCCL copies through host memory on this NIC. This release, before 2.23, looks only for the older nv_peer_mem: if "
      "lsmod shows nvidia_peermem, GPUDirect works on the host and the job needs a newer NCCL. Else the peer memory "
      "module is not loaded.",
@@ -168,8 +155,7 @@ constexpr LineMessage kNcclRows[] = {
      "the accesses of the devices, peer-to-peer transfers are slow or hang. Add it to the kernel command line.",
      "cat /proc/cmdline; fabric-agentctl check --only iommu", "RCCL src/init.cc"},
     {"rccl-numa-balancing", host,
-     "NUMA auto blancing enabled|NUMA auto balancing enabled|utomatic NUMA balancing is enabled|NUMA balancing is "
-     "enabled|numa_balancing is enabled",
+     "NUMA auto blancing enabled|NUMA auto balancing enabled|NUMA balancing is enabled|numa_balancing is enabled",
      "Automatic NUMA balancing is on: the kernel moves pages between the NUMA nodes while the job runs, which costs "
      "performance and causes jitter. Switch it off: sysctl kernel.numa_balancing=0.",
      "sysctl kernel.numa_balancing", "RCCL src/init.cc"},
@@ -195,8 +181,8 @@ constexpr LineMessage kNcclRows[] = {
      "NCCL found no netdev for its bootstrap connections: NCCL_SOCKET_IFNAME names none that is up.",
      "ip -br addr; echo $NCCL_SOCKET_IFNAME", "NCCL src/bootstrap.cc"},
     {"nccl-peer-closed", peer,
-     "Connection closed by remote peer|Call to recv from*Connection reset by peer|Call to recv from*Broken pipe|"
-     "Call to send to*Connection reset by peer|Call to send to*Broken pipe",
+     "Connection closed by remote peer|Call to recv from*Connection reset by peer|Call to recv from*Broken pipe|Call "
+     "to send to*Connection reset by peer|Call to send to*Broken pipe",
      "The other rank closed a TCP connection of NCCL (bootstrap, the exchange before RDMA is connected, or data "
      "without RDMA): its process ended or failed before, or refused the step. This is a consequence; the cause is the "
      "first error in the log of that rank, which the address, or the rank in a line beside, names.",
@@ -214,10 +200,9 @@ constexpr LineMessage kNcclRows[] = {
     {"torch-loopback", host,
      "onnect to*127.0.1.1|onnect*remote=[127.0.1.1]|127.0.1.1*onnection refused|127.0.1.1*onnection timed out",
      "The process connects to 127.0.1.1, a loopback address: the name of the other host, or of this one, resolves to "
-     "it "
-     "on the host that published it. The processes of other hosts reach themselves and not the peer. Give the name its "
-     "address in the network (/etc/hosts, DNS), or name the interface (NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME) or the "
-     "address itself (MASTER_ADDR). RDMA is not used for this.",
+     "it on the host that published it. The processes of other hosts reach themselves and not the peer. Give the name "
+     "its address in the network (/etc/hosts, DNS), or name the interface (NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME) or "
+     "the address itself (MASTER_ADDR). RDMA is not used for this.",
      "getent hosts $(hostname); grep 127.0.1.1 /etc/hosts; env | grep -E 'SOCKET_IFNAME|MASTER_ADDR'",
      "PyTorch torch/csrc/distributed/c10d, Gloo, NCCL src/misc/socket.cc"},
     // A name that is a number, as of node "05", is an address to getaddrinfo(): 0.0.0.5.
@@ -261,19 +246,13 @@ constexpr LineMessage kNcclRows[] = {
      "NCCL stops using the NIC because of an event that the NIC reported; the lines with \"async\" around this one "
      "name the event.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", kNcclNet},
-    {"nccl-proxy",
-     unknown,
-     "[Proxy Service*Failed to execute operation|[Service thread] Error encountered progressing operation|"
-     "Socket recv failed while polling for opId",
-     "A transport could not be set up. The NCCL WARN line before this one names the call that failed.",
-     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
-     "NCCL src/proxy.cc",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nccl|wc|async|modify|open|registration|object|ofi"},
+    consequence_of(
+        "nccl|wc|async|modify|open|registration|object|ofi",
+        wrapping({"nccl-proxy", unknown,
+                  "[Proxy Service*Failed to execute operation|[Service thread] Error encountered progressing operation|"
+                  "Socket recv failed while polling for opId",
+                  "A transport could not be set up. The NCCL WARN line before this one names the call that failed.",
+                  "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NCCL src/proxy.cc"})),
     {"nccl-remote-error", peer,
      "ncclRemoteError: A call failed|NCCL error*remote process exited or there was a network error",
      "A call to a peer failed: its process ended, or the network lost the connection. The NCCL WARN lines of all ranks "
@@ -283,8 +262,8 @@ constexpr LineMessage kNcclRows[] = {
      "A system call or a call of libibverbs failed. The NCCL WARN line before this one names it (NCCL_DEBUG=WARN).",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NCCL src/init.cc"},
     {"nccl-watchdog", peer,
-     "Watchdog caught collective operation timeout|detected by watchdog|Timeout at NCCL work|"
-     "Some NCCL operations have failed or timed out",
+     "Watchdog caught collective operation timeout|detected by watchdog|Timeout at NCCL work|Some NCCL operations have "
+     "failed or timed out",
      "A collective did not finish in time: one rank hangs, died, or its network path is stuck. Find the rank that did "
      "not enter the collective; then look at the port of its node.",
      "fabric-agentctl diagnose", "PyTorch ProcessGroupNCCL.cpp"},
@@ -304,10 +283,10 @@ constexpr LineMessage kNcclRows[] = {
      "or fewer channels and buffers of NCCL (NCCL_MAX_NCHANNELS, NCCL_BUFFSIZE); look for another process on the GPU. "
      "The network is not at fault.",
      "nvidia-smi; env | grep NCCL_BUFFSIZE", "NCCL src/include/alloc.h"},
-    {"nccl-cuda-ended", unknown, "NCCL WARN Cuda failure*driver shutting down",
-     "A consequence: the process ends while NCCL still works, and CUDA is already shut down. The first error of this "
-     "process is before it; a program that ends without ncclCommDestroy has it, too.",
-     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NCCL src/include/checks.h", 0, Role::consequence},
+    consequence({"nccl-cuda-ended", unknown, "NCCL WARN Cuda failure*driver shutting down",
+                 "A consequence: the process ends while NCCL still works, and CUDA is already shut down. The first "
+                 "error of this process is before it; a program that ends without ncclCommDestroy has it, too.",
+                 "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NCCL src/include/checks.h"}),
     {"nccl-shm-foreign", software, "Error while attaching to shared memory segment",
      "A rank of this host cannot open the shared memory segment of another one: their containers do not share /dev/shm "
      "(IPC namespace), or the other rank ended. Give the ranks of a host one container or --ipc=host; "
@@ -322,20 +301,14 @@ constexpr LineMessage kNcclRows[] = {
      "PyTorch's own watchdog hangs in a call of CUDA or NCCL: a GPU or its driver hangs, or another thread holds a "
      "lock. Look for errors of the GPU first; this line says nothing about the network.",
      "journalctl -k -g 'NVRM|amdgpu|blocked for more'", "PyTorch ProcessGroupNCCL.cpp"},
-    {"torch-store-closed",
-     peer,
-     "TCPStore*recvValue*failed on SocketImpl|TCPStore*sendBytes failed on SocketImpl|SocketImpl(*failed to recv, got "
-     "0",
-     "The process that holds PyTorch's store, mostly rank 0, ended: its log has the cause. A consequence on this rank; "
-     "the store uses TCP, not RDMA.",
-     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
-     "PyTorch torch/csrc/distributed/c10d/TCPStore.cpp",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "nccl|wc|async|gpu|torch|out"},
+    consequence_of(
+        "nccl|wc|async|gpu|torch|out",
+        {"torch-store-closed", peer,
+         "TCPStore*recvValue*failed on SocketImpl|TCPStore*sendBytes failed on SocketImpl|SocketImpl(*failed to recv, "
+         "got 0",
+         "The process that holds PyTorch's store, mostly rank 0, ended: its log has the cause. A consequence on this "
+         "rank; the store uses TCP, not RDMA.",
+         "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "PyTorch torch/csrc/distributed/c10d/TCPStore.cpp"}),
     {"torch-port-in-use", software, "server socket has failed to bind to|server socket has failed to listen on",
      "PyTorch's store cannot listen on its port (MASTER_PORT) on this host: an old process or another job uses it.",
      "ss -ltnp", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
@@ -350,19 +323,13 @@ constexpr LineMessage kNcclRows[] = {
      "A rank was killed by SIGKILL: mostly the kernel's OOM killer, or the memory limit of the container or the job. "
      "Its peers see closed connections and retry errors.",
      "journalctl -k -g 'oom-kill'", "PyTorch torch/distributed/elastic/multiprocessing/api.py"},
-    {"torch-rank-ended",
-     unknown,
-     "failed (exitcode: ",
-     "torchrun reports that a local rank ended; the reason is in the output of that rank, which printed its error "
-     "before.",
-     "grep -h -A 20 Traceback LOG-OF-EVERY-RANK | head -40",
-     "PyTorch torch/distributed/elastic/multiprocessing/api.py",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nccl|wc|async|gpu|torch|gloo|out"},
+    consequence_of("nccl|wc|async|gpu|torch|gloo|out",
+                   wrapping({"torch-rank-ended", unknown, "failed (exitcode: ",
+                             "torchrun reports that a local rank ended; the reason is in the output of that rank, "
+                             "which printed its error "
+                             "before.",
+                             "grep -h -A 20 Traceback LOG-OF-EVERY-RANK | head -40",
+                             "PyTorch torch/distributed/elastic/multiprocessing/api.py"})),
     {"gloo-mesh", software, "Gloo connectFullMesh failed|gloo*nable to find address for",
      "Gloo took an interface or an address that this host does not have or that the other ranks cannot reach: "
      "GLOO_SOCKET_IFNAME names another interface, or the name of a host resolves to a loopback address (127.0.1.1). It "

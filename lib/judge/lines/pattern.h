@@ -28,6 +28,7 @@ class LetterGroups {
  public:
   static constexpr size_t kKinds = 8192;  // groups with the same hash count as one
 
+  LetterGroups() = default;
   explicit LetterGroups(std::string_view line);
   bool has(uint16_t group) const { return has_[group]; }
   const std::vector<uint16_t>& list() const { return list_; }

@@ -25,23 +25,23 @@ constexpr LineMessage kPlatformRows[] = {
      "--mpi=pmi2.",
      "srun --mpi=list; ldconfig -p | grep pmix", "Slurm src/plugins/mpi/pmix"},
     {"slurm-first-start", unknown,
-     "Could not open node state file*No such file|Could not open job state file*No such file|"
-     "Could not open trigger state file*No such file|Could not open reservation state file*No such file|"
-     "NOTE: Trying backup state save file|Incomplete node data checkpoint file|Incomplete job data checkpoint file|"
-     "error: Could not open *_state*No such file",
+     "Could not open node state file*No such file|Could not open job state file*No such file|Could not open trigger "
+     "state file*No such file|Could not open reservation state file*No such file|NOTE: Trying backup state save "
+     "file|Incomplete node data checkpoint file|Incomplete job data checkpoint file|error: Could not open *_state*No "
+     "such file",
      "slurmctld found no saved state (ENOENT). Normal and harmless at its first start on a new cluster: there is no "
      "state of nodes and jobs yet. If slurmctld ran before, StateSaveLocation names another or an empty directory, or "
      "its file system is not mounted or readable: stop it before it overwrites the jobs' state.",
      "scontrol show config | grep StateSaveLocation; ls -la /var/spool/slurm*", "Slurm src/slurmctld/node_mgr.c"},
-    {"slurm-pmix-event", unknown, "pmix: ERROR: Error handler invoked: status",
-     "The PMIx server of a job step received an event; the number is a status of PMIx, not an errno (-25 "
-     "PMIX_ERR_UNREACH: a process ended, or its connection was lost). A consequence: the messages before it, and the "
-     "log of the ranks, have the first failure.",
-     "grep -hE 'rror' LOG-OF-EVERY-RANK | head; journalctl -u slurmd", "Slurm src/plugins/mpi/pmix/pmixp_client_v2.c",
-     0, Role::consequence},
+    consequence({"slurm-pmix-event", unknown, "pmix: ERROR: Error handler invoked: status",
+                 "The PMIx server of a job step received an event; the number is a status of PMIx, not an errno (-25 "
+                 "PMIX_ERR_UNREACH: a process ended, or its connection was lost). A consequence: the messages before "
+                 "it, and the log of the ranks, have the first failure.",
+                 "grep -hE 'rror' LOG-OF-EVERY-RANK | head; journalctl -u slurmd",
+                 "Slurm src/plugins/mpi/pmix/pmixp_client_v2.c"}),
     {"slurm-controller", unknown,
-     "ontact slurm controller|ontact slurmctld|Unable to allocate resources: Socket timed out|"
-     "Unable to create step for job*Socket timed out",
+     "ontact slurm controller|ontact slurmctld|Unable to allocate resources: Socket timed out|Unable to create step "
+     "for job*Socket timed out",
      "The command got no answer from slurmctld: the controller does not run or is too busy, a firewall is between, or "
      "slurm.conf or the munge key of this host differ from the controller's. It uses TCP, not RDMA.",
      "scontrol ping; munge -n | unmunge", kSlurm},
@@ -50,10 +50,10 @@ constexpr LineMessage kPlatformRows[] = {
      "differ (chrony, NTP), munged does not run or has another key, or the controller does not know the user.",
      "timedatectl; munge -n | unmunge; getent passwd $USER", "Slurm src/interfaces/cred.c"},
     {"slurm-step-resources", software,
-     "Unable to create step for job*: Memory required|Unable to create step for job*not available|"
-     "Unable to create step for job*are busy|Unable to create step for job*More processors|"
-     "Unable to allocate resources: Memory required|Unable to allocate resources: *not available|"
-     "Unable to allocate resources: *are busy|Unable to allocate resources: More processors",
+     "Unable to create step for job*: Memory required|Unable to create step for job*not available|Unable to create "
+     "step for job*are busy|Unable to create step for job*More processors|Unable to allocate resources: Memory "
+     "required|Unable to allocate resources: *not available|Unable to allocate resources: *are busy|Unable to allocate "
+     "resources: More processors",
      "Slurm does not start the job or step: it asks for more memory, CPUs or GPUs than the job has, or than its other "
      "steps leave (--mem, --exact, --overlap).",
      "scontrol show job $SLURM_JOB_ID", kSlurm},
@@ -66,33 +66,20 @@ constexpr LineMessage kPlatformRows[] = {
      "scontrol show job $SLURM_JOB_ID", kSlurm},
     {"slurm-node-failed", host, "CANCELLED AT *DUE TO NODE FAIL",
      "Slurm ended the job because one of its nodes failed or did not answer.", "sinfo -R", kSlurm},
-    {"slurm-cancelled",
-     unknown,
-     "slurmstepd: error: *CANCELLED AT|srun: Job step aborted|srun: error: *: Killed",
-     "Slurm ended a job or a step: another task of it failed first, a user cancelled it, or another job preempted "
-     "it. A task that was killed (SIGKILL) often used up the memory of the job or the node: the kernel's OOM killer "
-     "is then in the log of its node. This is a consequence.",
-     "sacct -j $SLURM_JOB_ID --format=JobID,State,ExitCode,NodeList; journalctl -k -g 'oom-kill'",
-     kSlurm,
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "slurm|nccl|wc|async|gpu|out|library"},
-    {"slurm-task-aborted",
-     unknown,
-     "srun: error: *: Aborted",
-     "A task of the job ended itself (SIGABRT): an error that the program did not handle, an assertion, or PyTorch's "
-     "watchdog of NCCL. This is a consequence; the output of that task before it has the reason.",
-     "grep -hE 'WARN|ERROR|Traceback|assert' LOG-OF-EVERY-RANK | head",
-     kSlurm,
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nccl|wc|async|gpu|torch"},
+    consequence_of(
+        "slurm|nccl|wc|async|gpu|out|library",
+        {"slurm-cancelled", unknown, "slurmstepd: error: *CANCELLED AT|srun: Job step aborted|srun: error: *: Killed",
+         "Slurm ended a job or a step: another task of it failed first, a user cancelled it, or another job preempted "
+         "it. A task that was killed (SIGKILL) often used up the memory of the job or the node: the kernel's OOM "
+         "killer is then in the log of its node. This is a consequence.",
+         "sacct -j $SLURM_JOB_ID --format=JobID,State,ExitCode,NodeList; journalctl -k -g 'oom-kill'", kSlurm}),
+    consequence_of(
+        "nccl|wc|async|gpu|torch",
+        wrapping(
+            {"slurm-task-aborted", unknown, "srun: error: *: Aborted",
+             "A task of the job ended itself (SIGABRT): an error that the program did not handle, an assertion, or "
+             "PyTorch's watchdog of NCCL. This is a consequence; the output of that task before it has the reason.",
+             "grep -hE 'WARN|ERROR|Traceback|assert' LOG-OF-EVERY-RANK | head", kSlurm})),
     {"slurm-task-crashed", software,
      "srun: error: *: Segmentation fault|srun: error: *: Bus error|srun: error: *: Floating point exception",
      "A task of the job crashed; the ranks on other nodes see closed connections and retry errors. If it is always the "
@@ -101,8 +88,8 @@ constexpr LineMessage kPlatformRows[] = {
 
     // Kubernetes.
     {"k8s-device-unhealthy", host,
-     "the device will go unhealthy|device marked unhealthy|cannot allocate unhealthy devices|"
-     "no healthy devices present",
+     "the device will go unhealthy|device marked unhealthy|cannot allocate unhealthy devices|no healthy devices "
+     "present",
      "A device plugin reports devices of this node as unhealthy, and no pod gets them: after an Xid of the GPU, or "
      "when the device is gone. Its log and the kernel log have the reason; restart the plugin after the repair or the "
      "reset.",
@@ -129,8 +116,8 @@ constexpr LineMessage kPlatformRows[] = {
      "cat /sys/class/net/{netdev}/device/sriov_numvfs; ip -details link show {netdev}; journalctl -k -p warning",
      "systemd src/shared/netif-sriov.c"},
     {"sriov-interface", host,
-     "failed to move vf * to netns|error setting up interface in container namespace|"
-     "failed to set up pod interface*from the device",
+     "failed to move vf * to netns|error setting up interface in container namespace|failed to set up pod "
+     "interface*from the device",
      "The virtual function could not be moved into the pod or brought up there: a netdev of this name exists already "
      "(EEXIST), its PF is down or refuses it (EIO), or another program (udev, NetworkManager) renames it meanwhile.",
      "ip -br link; journalctl -k -p warning", kSriovCni},
@@ -219,15 +206,16 @@ constexpr LineMessage kPlatformRows[] = {
      "yaml",
      "sriov-network-operator pkg/webhook/validate.go"},
     {"sriov-config-daemon", host,
-     "configSriov|ConfigSriov|SetSriovNumVfs|SetNetdevMTU|DiscoverSriov*: failed|DiscoverSriov*: unable|"
-     "DiscoverSriov*: could not|DiscoverSriov*: error|GetDevlinkDeviceParam|SetDevlinkDeviceParam|SetNicSriovMode|"
-     "GetNicSriovMode|can't set eSwitch mode to|to set eSwitch to|configureHWOptionsForSwitchdev|CreateVDPADevice|"
-     "DeleteVDPADevice|CreateOVSBridge|RemoveOVSBridge|RemoveInterfaceFromOVSBridge|GetOVSBridges|"
-     "failed to connect to OVSDB|find OVSDB socket|detachPFFromBridge|BindDefaultDriver|BindDpdkDriver|RebindVf|"
-     "UnbindDriver|LoadKernelModule()|addUdevRule|UdevRule|LoadUdevRules|EnableHwTcOffload|MellanoxBlueFieldMode|"
-     "WriteSriovResult|ReadSriovResult|WriteConfFile()|cannot configure sriov interfaces|cannot reset sriov interfaces|"
-     "error trying to drain the node|SriovSupportedNics|GetNetDevNodeGUID|VFIsReady|applied config from host|"
-     "applied status config",
+     "configSriov|ConfigSriov|SetSriovNumVfs|SetNetdevMTU|DiscoverSriov*: failed|DiscoverSriov*: "
+     "unable|DiscoverSriov*: could not|DiscoverSriov*: "
+     "error|GetDevlinkDeviceParam|SetDevlinkDeviceParam|SetNicSriovMode|GetNicSriovMode|can't set eSwitch mode to|to "
+     "set eSwitch "
+     "to|configureHWOptionsForSwitchdev|CreateVDPADevice|DeleteVDPADevice|CreateOVSBridge|RemoveOVSBridge|"
+     "RemoveInterfaceFromOVSBridge|GetOVSBridges|failed to connect to OVSDB|find OVSDB "
+     "socket|detachPFFromBridge|BindDefaultDriver|BindDpdkDriver|RebindVf|UnbindDriver|LoadKernelModule()|UdevRule|"
+     "EnableHwTcOffload|MellanoxBlueFieldMode|WriteSriovResult|ReadSriovResult|WriteConfFile()|cannot configure sriov "
+     "interfaces|cannot reset sriov interfaces|error trying to drain the "
+     "node|SriovSupportedNics|GetNetDevNodeGUID|VFIsReady|applied config from host|applied status config",
      "The daemon of the SR-IOV network operator could not configure the NICs of this node: the virtual functions "
      "(sriov_numvfs, SR-IOV in the firmware or BIOS), their driver (vfio-pci, modules), the switch mode (devlink), the "
      "MTU, udev rules, vDPA or an Open vSwitch bridge. The error at the end of the line and the kernel log of the node "

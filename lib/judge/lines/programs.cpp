@@ -19,9 +19,9 @@ constexpr LineMessage kProgramRows[] = {
      "ls -l /sys/bus/pci/devices/{pci}/; kubectl logs -n kube-system -l app=sriovdp",
      "sriov-cni pkg/config, pkg/utils"},
     {"container-start", none,
-     "snapshotter * in metadata plugin|load plugin*io.containerd.snapshotter|initialize a tracing processor|"
-     "kernel does not support swap|kernel does not support cgroup|bridge-nf-call-ip*is disabled|locating sandbox id|"
-     "config version `*deprecated",
+     "snapshotter * in metadata plugin|load plugin*io.containerd.snapshotter|initialize a tracing processor|kernel "
+     "does not support swap|kernel does not support cgroup|bridge-nf-call-ip*is disabled|locating sandbox id|config "
+     "version `*deprecated",
      "containerd or Docker tries every plugin and limit when it starts, and goes on without those that this host "
      "lacks.",
      "systemctl status containerd docker", "containerd, Docker moby"},
@@ -35,18 +35,11 @@ constexpr LineMessage kProgramRows[] = {
      "it, or use DMA-BUF.",
      "modprobe nvidia_peermem; fabric-agentctl check --only gpudirect",
      "NVSHMEM src/modules/transport/common/transport_gdr_common.cpp"},
-    {"nvshmem-init",
-     unknown,
-     "init failed for transport: IBGDA",
-     "NVSHMEM could not start this transport. The line before this one has the reason.",
-     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
-     "NVSHMEM src/host/transport/transport.cpp",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nvshmem"},
+    consequence_of(
+        "nvshmem",
+        wrapping({"nvshmem-init", unknown, "init failed for transport: IBGDA",
+                  "NVSHMEM could not start this transport. The line before this one has the reason.",
+                  "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NVSHMEM src/host/transport/transport.cpp"})),
     {"nvshmem-ibgda", host,
      "cannot allocate buffer on the specified memory type|no active IB device that supports GPU-initiated",
      "NVSHMEM found no NIC that the GPU can drive itself (IBGDA, mlx5 only). A port must be active, and of "
@@ -59,20 +52,15 @@ constexpr LineMessage kProgramRows[] = {
      "the GID index (NVSHMEM_IB_GID_INDEX) has no entry. If perftest works between the two hosts with this GID index, "
      "it is a fault of this NVSHMEM release on RoCE: use a newer one.",
      "echo $NVSHMEM_IB_GID_INDEX; fabric-agentctl check --only gid", "NVSHMEM src/modules/transport/ibgda/ibgda.cpp"},
-    {"nvshmem-connect",
-     unknown,
-     "nvshmem setup connections failed|connect EPS failed|_init2rtr failed|_rtr2rts failed|ep_connect failed|"
-     "transport create connect failed|NVSHMEM API called before NVSHMEM initialization has completed",
-     "NVSHMEM could not connect its peers, and its initialization failed. This is a consequence. The first line with "
-     "\"non-zero status\" or \"NULL value\" names the call.",
-     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
-     "NVSHMEM src/host/init/init.cu",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nvshmem|modify|object|ah|ucx"},
+    consequence_of(
+        "nvshmem|modify|object|ah|ucx",
+        wrapping(
+            {"nvshmem-connect", unknown,
+             "nvshmem setup connections failed|connect EPS failed|_init2rtr failed|_rtr2rts failed|ep_connect failed|"
+             "transport create connect failed|NVSHMEM API called before NVSHMEM initialization has completed",
+             "NVSHMEM could not connect its peers, and its initialization failed. This is a consequence. The first "
+             "line with \"non-zero status\" or \"NULL value\" names the call.",
+             "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NVSHMEM src/host/init/init.cu"})),
     {"nvshmem-version", software, "incompatible version of the transport interface",
      "The transport library of NVSHMEM belongs to another release than its host library: use one NVSHMEM release in "
      "the image.",
@@ -95,19 +83,12 @@ constexpr LineMessage kProgramRows[] = {
     {"sglang-prefill", peer, "KVTransferError*from prefill instance",
      "The prefill instance did not send the KV cache: its process ended, or it reports an error of its own.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "SGLang python/sglang/srt/disaggregation"},
-    {"sglang-transfer",
-     unknown,
-     "KVTransferError(",
-     "A transfer of the KV cache failed. This is a consequence: another rank of the request, the transfer library "
-     "(Mooncake, NIXL) or the prefill instance reported the error before.",
-     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
-     "SGLang python/sglang/srt/disaggregation",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "sglang|mooncake|nixl|wc|ucx|modify"},
+    consequence_of(
+        "sglang|mooncake|nixl|wc|ucx|modify",
+        wrapping({"sglang-transfer", unknown, "KVTransferError(",
+                  "A transfer of the KV cache failed. This is a consequence: another rank of the request, the transfer "
+                  "library (Mooncake, NIXL) or the prefill instance reported the error before.",
+                  "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "SGLang python/sglang/srt/disaggregation"})),
     {"mori-queue-pair", host, "ModifyRst2Init failed|ModifyInit2Rtr failed|ModifyRtr2Rts failed",
      "MORI: the RDMA driver (ionic, bnxt, mlx5) refused to move a queue pair to its next state (INIT, RTR, RTS). "
      "Invalid argument: the user library (libionic), the kernel module (ionic_rdma) and the firmware of the AMD "
@@ -126,36 +107,31 @@ constexpr LineMessage kProgramRows[] = {
      "nixl_agent_meta|self.num_blocks >= nixl_agent_meta|Remote P worker |Remote D worker |assert remote_block_len",
      "The engines of prefill and decode use KV caches of different shapes, types or layouts, or blocks of different "
      "sizes or numbers (other parallelism, tensor parallel size and heads), which this NIXL connector (vLLM) does not "
-     "support or cannot combine; no KV cache is transferred. Start both with the same --block-size "
-     "(and the same parallelism, attention backend and --gpu-memory-utilization or --num-gpu-blocks-override), or "
-     "update vLLM.",
+     "support or cannot combine; no KV cache is transferred. Start both with the same --block-size (and the same "
+     "parallelism, attention backend and --gpu-memory-utilization or --num-gpu-blocks-override), or update vLLM.",
      "grep -hE 'block.size|num_gpu_blocks' LOG-OF-EVERY-RANK | head", "vLLM vllm/distributed/kv_transfer nixl"},
     {"nixl-engine-id", software, "NIXL agent engine ID mismatch",
      "The handshake of NIXL reached another engine than the one that was asked for: the address of the side channel is "
      "that of this engine itself or of one that was restarted. Set VLLM_NIXL_SIDE_CHANNEL_HOST and "
      "VLLM_NIXL_SIDE_CHANNEL_PORT of each engine to an address of its own that the other nodes reach.",
      "env | grep VLLM_NIXL; ss -ltnp", "vLLM vllm/distributed/kv_transfer nixl"},
-    {"nixl-handshake",
-     peer,
-     "NIXL transfer failure: handshake|nixl_connector*Handshake failed for request|nixl*worker.py*Handshake failed for "
-     "request",
-     "The NIXL connector of vLLM could not do the handshake with the other engine (prefill or decode), so that the "
-     "request gets no KV cache: the other engine crashed, restarts or cannot be reached (side channel host and port), "
-     "or the two are configured differently (parallelism, block size, versions). Read the exception after the line, "
-     "then the log of the other engine for its first error.",
-     "grep -hE 'rror|Traceback' LOG-OF-EVERY-RANK | head; env | grep VLLM_NIXL",
-     "vLLM vllm/distributed/kv_transfer nixl",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "nixl|ucx|wc|ofi|registration|modify"},
+    consequence_of(
+        "nixl|ucx|wc|ofi|registration|modify",
+        {"nixl-handshake", peer,
+         "NIXL transfer failure: handshake|nixl_connector*Handshake failed for request|nixl*worker.py*Handshake failed "
+         "for "
+         "request",
+         "The NIXL connector of vLLM could not do the handshake with the other engine (prefill or decode), so that the "
+         "request gets no KV cache: the other engine crashed, restarts or cannot be reached (side channel host and "
+         "port), or the two are configured differently (parallelism, block size, versions). Read the exception after "
+         "the line, then the log of the other engine for its first error.",
+         "grep -hE 'rror|Traceback' LOG-OF-EVERY-RANK | head; env | grep VLLM_NIXL",
+         "vLLM vllm/distributed/kv_transfer nixl"}),
     {"nixl-disconnect", peer, "NIXL_ERR_REMOTE_DISCONNECT",
      "NIXL lost the connection to a peer: its process ended, or UCX gave up. The UCX ERROR lines before this one name "
      "the cause.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NIXL src/plugins/ucx"},
-    {"mooncake-gid-netdev", software, "GID index * has no associated network device|GID*has no associated net",
+    {"mooncake-gid-netdev", software, "GID*has no associated net",
      "Mooncake 0.3.8 refuses a GID without a netdev. On InfiniBand, and in a pod whose netdev is elsewhere, that is "
      "normal: use another version. On RoCE choose the index of the RoCE v2 address (MC_GID_INDEX).",
      "rdma link show; echo $MC_GID_INDEX",
@@ -171,18 +147,14 @@ constexpr LineMessage kProgramRows[] = {
     {"mooncake-gid-index", software, "GID is NULL, please check your GID index",
      "The GID index that Mooncake uses has no entry: set MC_GID_INDEX to the index of the RoCE v2 IPv4 GID.",
      "echo $MC_GID_INDEX; fabric-agentctl check --only gid", "Mooncake rdma_context.cpp"},
-    {"mooncake-no-nic",
-     host,
-     "RdmaTransport: No available RNIC|Failed to open device*on port*with GID|Disable device |cannot initialize RDMA "
-     "resources",
-     "Mooncake can use no NIC: every device was refused before this line, and the first refusal is the cause.",
-     "fabric-agentctl status; echo $MC_GID_INDEX",
-     "Mooncake mooncake-transfer-engine/src/transport/rdma_transport/rdma_transport.cpp",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true},
+    consequence(wrapping(
+        {"mooncake-no-nic", host,
+         "RdmaTransport: No available RNIC|Failed to open device*on port*with GID|Disable device |cannot initialize "
+         "RDMA "
+         "resources",
+         "Mooncake can use no NIC: every device was refused before this line, and the first refusal is the cause.",
+         "fabric-agentctl status; echo $MC_GID_INDEX",
+         "Mooncake mooncake-transfer-engine/src/transport/rdma_transport/rdma_transport.cpp"})),
     {"mooncake-handshake", peer,
      "ibverbs init qp failed|andshake*End of file|andshake*refused|Failed to exchange handshake",
      "The other side closed the connection while addresses were exchanged: its log has the reason.", "ping -c 3 {peer}",
@@ -192,19 +164,12 @@ constexpr LineMessage kProgramRows[] = {
      "The metadata server has no entry for the segment of the peer: the peer has not registered it, or its process "
      "ended. The network is not at fault, if the server answers.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "Mooncake mooncake-transfer-engine/src/transfer_metadata.cpp"},
-    {"mooncake-inactive",
-     unknown,
-     "Too many errors found in local RNIC|rdma_context.cpp*Context is not active: ",
-     "Mooncake stopped using a NIC after errors of its transfers. This is a consequence: the status of the slices that "
-     "failed before is the cause.",
-     "grep -h 'Process failed for slice' LOG-OF-EVERY-RANK | head",
-     "Mooncake mooncake-transfer-engine/src/transport/rdma_transport/worker_pool.cpp",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "wc"},
+    consequence_of("wc", {"mooncake-inactive", unknown,
+                          "Too many errors found in local RNIC|rdma_context.cpp*Context is not active: ",
+                          "Mooncake stopped using a NIC after errors of its transfers. This is a consequence: the "
+                          "status of the slices that failed before is the cause.",
+                          "grep -h 'Process failed for slice' LOG-OF-EVERY-RANK | head",
+                          "Mooncake mooncake-transfer-engine/src/transport/rdma_transport/worker_pool.cpp"}),
     {"nixl-peer", peer, "Handshake from peer '*not received after|P2P backend could not connect to IP",
      "The other agent of NIXL did not answer: its process is not started or ended, its address or port is wrong, or a "
      "firewall or security group blocks it.",
@@ -222,19 +187,12 @@ constexpr LineMessage kProgramRows[] = {
     {"nixl-plugin-version", software, "Plugin API version mismatch for",
      "A plugin was built for another release of NIXL: use NIXL and its plugins of one release in the image.",
      "pip show nixl; echo $NIXL_PLUGIN_DIR", "NIXL src/core/nixl_plugin_manager.cpp"},
-    {"nixl-backend",
-     unknown,
-     "NIXL_ERR_BACKEND|no specified or potential backend could send",
-     "NIXL passes on that its backend, UCX or libfabric, refused a call (such as the registration of GPU memory) or "
-     "lost the connection. This is a consequence: the backend's own error is before it.",
-     "grep -hE 'UCX|libfabric|NIXL' LOG-OF-EVERY-RANK | head",
-     "NIXL src/core/nixl_agent.cpp",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nixl|ucx|registration|gpudirect|object|open|ofi|wc|memlock"},
+    consequence_of(
+        "nixl|ucx|registration|gpudirect|object|open|ofi|wc|memlock",
+        wrapping({"nixl-backend", unknown, "NIXL_ERR_BACKEND|no specified or potential backend could send",
+                  "NIXL passes on that its backend, UCX or libfabric, refused a call (such as the registration of GPU "
+                  "memory) or lost the connection. This is a consequence: the backend's own error is before it.",
+                  "grep -hE 'UCX|libfabric|NIXL' LOG-OF-EVERY-RANK | head", "NIXL src/core/nixl_agent.cpp"})),
     {"nixl-metadata", software, "metadata for remote agent*not found",
      "The agents of NIXL have not exchanged their metadata: order of start or names. The network is not at fault.",
      "grep -h agent LOG-OF-EVERY-RANK | head", "NIXL src/core/nixl_agent.cpp"},
@@ -275,12 +233,11 @@ constexpr LineMessage kProgramRows[] = {
      "Information of NVSHMEM at start: a device or port is skipped, because it has another type or is not active, or "
      "an option is not supported. Harmless unless the job should use the skipped port.",
      "ibv_devinfo -l; env | grep NVSHMEM", "NVSHMEM src/modules/transport"},
-    {"deepep-rdma-timeout", network, "DeepEP*RDMA sender timeout|DeepEP*RDMA receiver timeout|DeepEP*RDMA*timeout",
+    {"deepep-rdma-timeout", network, "DeepEP*RDMA*timeout",
      "Data of another rank did not arrive over RDMA, or was not consumed: the path between the two ranks of this rail, "
      "or a rank that hangs.",
      "fabric-agentctl diagnose", "DeepEP csrc/kernels/internode.cu"},
-    {"deepep-timeout", peer,
-     "DeepEP error: timeout|DeepEP timeout check failed|DeepEP error: CPU recv timeout|DeepEP*timeout",
+    {"deepep-timeout", peer, "DeepEP*timeout",
      "DeepEP waited too long for another rank: that rank is late (it compiles kernels or loads the model) or died, or "
      "connections of NVSHMEM failed; lines before this one report failed connections.",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "DeepEP csrc/deep_ep.cpp"},
@@ -290,8 +247,7 @@ constexpr LineMessage kProgramRows[] = {
     {"perftest-data-direct", host, "Couldn't get data direct sysfs path",
      "The NIC has no data direct function: do not use --use_data_direct.", "lspci -d 15b3:2100", kPerftest},
     {"perftest-no-devices", host,
-     "Did not detect devices|Did not detect any RDMA devices|If device exists, check if driver is up|No IB devices "
-     "found",
+     "Did not detect devices|Did not detect any RDMA devices|If device exists, check if driver is up",
      "libibverbs finds no RDMA device at all: the driver of the NIC or its RDMA part (mlx5_ib, bnxt_re, irdma) is not "
      "loaded, the container has no /dev/infiniband, its devices are in another network namespace, or the provider of "
      "rdma-core for this NIC is missing.",
@@ -311,43 +267,22 @@ constexpr LineMessage kProgramRows[] = {
     {"huge-pages", host, "Failed to allocate hugepage",
      "This host has no huge pages left, or none are configured: vm.nr_hugepages.", "grep Huge /proc/meminfo",
      "perftest src/host_memory.c"},
-    {"perftest-resources-missing",
-     host,
-     "Couldn't create IB resources|Failed to create IB resources|Couldn't create rdma resources",
-     "The test could not create its objects: no device or no /dev/infiniband in the container, memlock or IPC_LOCK, "
-     "another network namespace, or an option over a limit of the device (inline size -I, depth -t, --eqn). The line "
-     "before it has the step.",
-     "ls -l /dev/infiniband; ulimit -l; rdma system show",
-     kPerftest,
-     0,
-     Role::cause,
-     Call::none,
-     {},
-     true},
-    {"perftest-region",
-     host,
-     "failed to create mr|Failed to create MR",
-     "A consequence: the buffer could not be registered. The line before it has the errno.",
-     "ulimit -l; fabric-agentctl check --only memlock,gpudirect",
-     "perftest src/perftest_resources.c ctx_init()",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "registration|dmabuf|gpudirect"},
-    {"perftest-remote-qp",
-     network,
-     "Couldn't connect to remote QP",
-     "A consequence: the queue pair could not be connected. The line before it names the transition that failed.",
-     "rdma link show; fabric-agentctl check --only gid,gid-index",
-     kPerftest,
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "modify|gid|rdmacm|wc"},
+    wrapping({"perftest-resources-missing", host,
+              "Couldn't create IB resources|Failed to create IB resources|Couldn't create rdma resources",
+              "The test could not create its objects: no device or no /dev/infiniband in the container, memlock or "
+              "IPC_LOCK, another network namespace, or an option over a limit of the device (inline size -I, depth -t, "
+              "--eqn). The line before it has the step.",
+              "ls -l /dev/infiniband; ulimit -l; rdma system show", kPerftest}),
+    consequence_of("registration|dmabuf|gpudirect",
+                   wrapping({"perftest-region", host, "failed to create mr|Failed to create MR",
+                             "A consequence: the buffer could not be registered. The line before it has the errno.",
+                             "ulimit -l; fabric-agentctl check --only memlock,gpudirect",
+                             "perftest src/perftest_resources.c ctx_init()"})),
+    consequence_of("modify|gid|rdmacm|wc",
+                   wrapping({"perftest-remote-qp", network, "Couldn't connect to remote QP",
+                             "A consequence: the queue pair could not be connected. The line before it names the "
+                             "transition that failed.",
+                             "rdma link show; fabric-agentctl check --only gid,gid-index", kPerftest})),
     {"perftest-disconnect", none, "Failed to disconnect RDMA CM",
      "The test has ended and its result is valid; the peer closed the connection first (ECONNRESET with iWARP, "
      "transport type IW, whose connection is TCP). Harmless.",
@@ -356,8 +291,8 @@ constexpr LineMessage kProgramRows[] = {
      "The driver left a queue pair in another state than SPDK asked for: update the driver and rdma-core.",
      "ethtool -i {netdev}", "SPDK lib/nvmf/rdma.c"},
     {"perftest-connect", peer,
-     "Couldn't connect to *:18515|Unable to open file descriptor for socket connection|"
-     "Unable to init the socket connection",
+     "Couldn't connect to *:18515|Unable to open file descriptor for socket connection|Unable to init the socket "
+     "connection",
      "The server of the test does not run, or a firewall blocks its TCP port (18515).", "ping -c 3 {peer}", kPerftest},
     {"perftest-queue-pair", software, "Unable to Connect the HCA's through the link",
      "The test could not connect its queue pairs; the line before this one names the step. To RTR: the two ends use "
@@ -382,9 +317,9 @@ constexpr LineMessage kProgramRows[] = {
      "runtime|Failed to load MUSA|Failed to resolve "
      "cuGetProcAddress|load_cuda_function:|CU_MEM_RANGE_FLAG_DMA_BUF|DMA-BUF is not supported on this|OFED stack does "
      "not support DMA-BUF|DMABUF requested but not supported in this build|init_gpu_stop_flag() error|clSVMAlloc "
-     "failed|clCreateCommandQueue|SVM needed caps|Validation plugin|Validation kernel plugin|validation "
-     "kernel|MU_MEM_RANGE_FLAG|Data validation requested|VALIDATION: ERROR|Failed to map device memory allocation|va "
-     "for the allocated tensor|clEnqueueSVMMigrateMem failed|cn_error_code:|gpu_touch thread",
+     "failed|clCreateCommandQueue|SVM needed caps|Validation plugin|validation kernel|MU_MEM_RANGE_FLAG|Data "
+     "validation requested|VALIDATION: ERROR|Failed to map device memory allocation|va for the allocated "
+     "tensor|clEnqueueSVMMigrateMem failed|cn_error_code:|gpu_touch thread",
      "perftest could not use the memory of a GPU or accelerator: the driver or library of the device is not in the "
      "container, the device number (--use_cuda=N) does not exist, the memory of the device is used up, DMA-BUF is not "
      "available (open kernel module, a newer driver, CUDA or rdma-core), or this perftest was built without it. Test "
@@ -438,26 +373,21 @@ constexpr LineMessage kProgramRows[] = {
      "10 and 11 the access to the peer's memory, 5 an earlier failure of the same queue pair.",
      "fabric-agentctl counters; fabric-agentctl diagnose",
      "perftest src/perftest_resources.c, rdma-core libibverbs/examples"},
-    {"perftest-cleanup",
-     unknown,
-     "Failed to destroy resources|Couldn't destroy all SEND resources|Failed to destroy_ctx|Failed to close connection "
-     "between server and client|Trying to close this side resources|Couldn't destroy QP|Couldn't destroy CQ|Couldn't "
-     "destroy AH|Couldn't destroy send CQ|Couldn't deregister MR|Couldn't deallocate PD|Couldn't deallocate * "
-     "PD|Couldn't destroy completion "
-     "channel|Couldn't release context|Failed to destroy AH|Failed to deregister send credit|Failed to close send "
-     "event channel|Failed to close receive event channel|Failed to close device context|Failed to destroy data "
-     "encryption|Failed to destroy MKey|Failed to mark shm for removal|Couldn't leave multicast group|Couldn't destroy "
-     "flow|Couldn't destroy sniffer flow|Couldn't destroy promisc flow|Couldn't free DM",
-     "A test could not free its objects at its end. The line is a consequence of an error in the lines before, which "
-     "ended the test. Without such an error the result is valid.",
-     "rdma resource show",
-     "perftest src/perftest_resources.c, rdma-core libibverbs/examples",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "perftest|wc|modify|rdmacm|registration|object|gpudirect|query"},
+    consequence_of(
+        "perftest|wc|modify|rdmacm|registration|object|gpudirect|query",
+        wrapping(
+            {"perftest-cleanup", unknown,
+             "Failed to destroy resources|Couldn't destroy all SEND resources|Failed to destroy_ctx|Failed to close "
+             "connection between server and client|Trying to close this side resources|Couldn't destroy QP|Couldn't "
+             "destroy CQ|Couldn't destroy AH|Couldn't destroy send CQ|Couldn't deregister MR|Couldn't deallocate "
+             "PD|Couldn't deallocate * PD|Couldn't destroy completion channel|Couldn't release context|Failed to "
+             "destroy AH|Failed to deregister send credit|Failed to close send event channel|Failed to close receive "
+             "event channel|Failed to close device context|Failed to destroy data encryption|Failed to destroy "
+             "MKey|Failed to mark shm for removal|Couldn't leave multicast group|Couldn't destroy flow|Couldn't "
+             "destroy sniffer flow|Couldn't destroy promisc flow|Couldn't free DM",
+             "A test could not free its objects at its end. The line is a consequence of an error in the lines before, "
+             "which ended the test. Without such an error the result is valid.",
+             "rdma resource show", "perftest src/perftest_resources.c, rdma-core libibverbs/examples"})),
     {"perftest-numa", host,
      "Failed to run on node|could not set memory policy|Failed to migrate memory to node|pages could not be "
      "migrated|Failed to set CPU affinity|failed to pin to CPU|Kernel support for NUMA is not available",
@@ -465,22 +395,16 @@ constexpr LineMessage kProgramRows[] = {
      "the cgroup of the container or job. The test continues; its bandwidth may be lower.",
      "grep -E 'Cpus_allowed_list|Mems_allowed_list' /proc/self/status; numactl -H",
      "perftest src/perftest_resources.c"},
-    {"perftest-step-failed",
-     unknown,
-     "Unable to create the resources needed by comm struct|Unable to set up my IB connection parameters|Problem in "
-     "resolving basic address and port|Unable to run iter fs rate|Failed to create CQs|Failed to initialize validation "
-     "context|Unable to access performance counters|Unable to calibrate cycles|Couldn't allocate context|Couldn't "
-     "allocate work buf",
-     "A step of perftest or of a pingpong example failed before data was sent. The line is a consequence: the line "
-     "before names the call (open the device, register memory, create a queue, resolve the address).",
-     "ibv_devinfo -l; ulimit -l; rdma link show",
-     "perftest src/perftest_resources.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "perftest|wc|modify|rdmacm|registration|object|gpudirect|query|open|verbs"},
+    consequence_of(
+        "perftest|wc|modify|rdmacm|registration|object|gpudirect|query|open|verbs",
+        wrapping(
+            {"perftest-step-failed", unknown,
+             "Unable to create the resources needed by comm struct|Unable to set up my IB connection parameters|Unable "
+             "to run iter fs rate|Failed to create CQs|Failed to initialize validation context|Unable to access "
+             "performance counters|Unable to calibrate cycles|Couldn't allocate context|Couldn't allocate work buf",
+             "A step of perftest or of a pingpong example failed before data was sent. The line is a consequence: the "
+             "line before names the call (open the device, register memory, create a queue, resolve the address).",
+             "ibv_devinfo -l; ulimit -l; rdma link show", "perftest src/perftest_resources.c"})),
     {"perftest-multicast", network,
      "Mcast group on the SM|Join Sender to Mcast|Failed to Join Mcast request|failed to get mlid from MAD|failed to "
      "receive MAD response",
@@ -493,7 +417,7 @@ constexpr LineMessage kProgramRows[] = {
      "env | grep MLX5_", "rdma-core providers/mlx5/mlx5.h"},
     {"rsocket-tool", unknown,
      "^rbind: |^rlisten: |^raccept: |^rconnect: |rconnect failed|^rpoll: |^rsend: |^rrecv: |^riomap: |^riowrite: "
-     "|^rsetsockopt|rsocket failed: |async rconnect: ",
+     "|^rsetsockopt|rsocket failed: ",
      "A call of rsockets (TCP sockets over RDMA, librdmacm) failed in a test program (rstream, riostream, rcopy). The "
      "errno shows the cause: ENODEV means no RDMA device for the address, ECONNREFUSED no server, ETIMEDOUT no path, "
      "EADDRINUSE a server that still runs.",
@@ -540,8 +464,7 @@ constexpr LineMessage kProgramRows[] = {
      "iproute2 lib/libnetlink.c, lib/mnl_utils.c, ethtool"},
     {"netlink-answer", unknown,
      "RTNETLINK answers: |link settings update failed|kernel answers: |devlink answers: |Failed to send flush "
-     "request|Cannot send link "
-     "request|netlink receive error|Dump was interrupted and may be inconsistent",
+     "request|Cannot send link request|netlink receive error|Dump was interrupted and may be inconsistent",
      "The kernel rejected a request of ip, rdma, devlink or dcb. The errno shows the cause: EEXIST means that the "
      "object exists already, ENODEV or ENOENT that no such device or object exists, EPERM that the request requires "
      "root (CAP_NET_ADMIN), EBUSY that the object is in use, EINVAL that the driver does not accept a value. The "

@@ -10,9 +10,8 @@ using enum FaultLocation;
 
 constexpr LineMessage kRows[] = {
     {"slurm-gres-duplicate", host,
-     "gres.conf duplicate records|duplicate records for gpu|gres.conf*duplicate|gres.conf for gpu*has File "
-     "count|fatal: gres.conf|Invalid GRES data for gpu|gres/gpu*plugin*not|AutoDetect*not|We were configured to "
-     "autodetect nvml functionality|autodetect nvml|autodetect rsmi|gres_plugin*fatal",
+     "duplicate records for gpu|gres.conf*duplicate|gres.conf for gpu*has File count|fatal: gres.conf|Invalid GRES "
+     "data for gpu|gres/gpu*plugin*not|AutoDetect*not|autodetect nvml|autodetect rsmi|gres_plugin*fatal",
      "slurmd cannot use gres.conf of this host: it lists the GPUs twice (AutoDetect=nvml and Name=gpu lines), a File "
      "that does not exist, or this slurmd was built without NVML or RSMI. Keep one form: remove the double Name=gpu "
      "lines, or AutoDetect; then restart slurmd.",
@@ -23,8 +22,8 @@ constexpr LineMessage kRows[] = {
      "slurm.conf|slurm.conf hash",
      "The line of this node in slurm.conf (or Cores= in gres.conf) does not fit its hardware: CPUs, sockets, cores or "
      "memory; a cpuset that is then empty (ENOSPC of cgroup.procs); or the node has another slurm.conf than the "
-     "controller. Slurm may drain the node. slurmd -C prints the "
-     "line that fits: correct slurm.conf, copy it to all nodes, then scontrol reconfigure and resume the node.",
+     "controller. Slurm may drain the node. slurmd -C prints the line that fits: correct slurm.conf, copy it to all "
+     "nodes, then scontrol reconfigure and resume the node.",
      "slurmd -C; scontrol show node NODE; md5sum /etc/slurm/*.conf", "Slurm src/slurmctld/node_mgr.c"},
     {"slurm-node-down", host,
      "Node unexpectedly rebooted|down* * Not responding|drain* * Not responding|Reason=Not responding",
@@ -40,9 +39,9 @@ constexpr LineMessage kRows[] = {
      "ls /etc/slurm /run/slurm/conf; dig +short SRV _slurmctld._tcp; munge -n | unmunge; scontrol ping",
      "Slurm src/common/fetch_config.c"},
     {"slurm-plugin", host,
-     "find the specified plugin name for|load specified plugin name for|cannot find * plugin for */|"
-     "error: cannot create * context for */|MPI: Cannot create context for |Plugin init() callback failed|"
-     "create freezer cgroup namespace|cgroup namespace '|plugin not compiled with",
+     "find the specified plugin name for|load specified plugin name for|cannot find * plugin for */|error: cannot "
+     "create * context for */|MPI: Cannot create context for |Plugin init() callback failed|create freezer cgroup "
+     "namespace|cgroup namespace '|plugin not compiled with",
      "Slurm on this host cannot load a plugin that its configuration names: the plugin was not built, because a "
      "library was missing (munge-devel, PMIx, hwloc, NVML, dbus for cgroup/v2), its package is not installed, or the "
      "host does not offer what it needs (the version of cgroups). Install or rebuild Slurm with it, or select another "
@@ -68,24 +67,22 @@ constexpr LineMessage kRows[] = {
     {"slurm-node-refused", peer, "slurm_*: Connection reset by peer|slurm_*: Connection refused|slurm_*: Broken pipe",
      "The daemon or program of Slurm at the other end refused or closed the connection, so that its host is reached: "
      "it does not run, has ended (srun, whose job is over) or restarts, or a firewall rejects its port "
-     "(SrunPortRange). "
-     "Look there. TCP is used, not RDMA.",
+     "(SrunPortRange). Look there. TCP is used, not RDMA.",
      "scontrol ping; scontrol show config | grep -i port; journalctl -u slurmd", "Slurm src/common, src/slurmctld"},
     {"slurm-node-silent", unknown,
      "Node ping apparently hung|Nodes * not responding|not responding, setting DOWN|unable to * agents*slurmd|Zero "
-     "Bytes were transmitted or "
-     "received|slurm_receive_msg*|Communication connection failure|slurm_unpack_received_msg|Protocol authentication "
-     "error|Munge decode failed|Rewound credential|Expired credential|Invalid authentication "
-     "credential|slurm_send_node_msg",
+     "Bytes were transmitted or received|slurm_receive_msg*|Communication connection "
+     "failure|slurm_unpack_received_msg|Protocol authentication error|Munge decode failed|Rewound credential|Expired "
+     "credential|Invalid authentication credential|slurm_send_node_msg",
      "Daemons of Slurm do not reach or do not trust each other: the node is down or its slurmd ended, a firewall, "
      "another munge.key, clocks that differ (Rewound or Expired credential), or another Slurm version. One node: look "
      "at its slurmd, power and management NIC first; many at one time: at the controller and its network. TCP is used, "
      "not RDMA.",
      "scontrol ping; munge -n | ssh {peer} unmunge; timedatectl; ss -ltnp", "Slurm src/slurmctld, src/common"},
     {"munge-error", host,
-     "munge: Error: |unmunge: Error: |munged: Error|munged*Failed to |munged*rror: |munge.service: Control process|"
-     "munge.service: Main process exited, code=exited, status=1|munge.service: Failed|Failed to start munge|"
-     "Failed to start MUNGE|If munged is up, restart with|Munge encode failed",
+     "munge: Error: |munged: Error|munged*Failed to |munged*rror: |munge.service: Control process|munge.service: Main "
+     "process exited, code=exited, status=1|munge.service: Failed|Failed to start munge|Failed to start MUNGE|If "
+     "munged is up, restart with|Munge encode failed",
      "MUNGE, by which Slurm's daemons trust each other, does not work on this host: munged does not run, because its "
      "key or a directory is missing or has the wrong owner or mode (/etc/munge/munge.key, /run/munge, /var/log/munge), "
      "the key differs from that of the other host (Invalid credential), or the clocks do (Expired, Rewound); or munged "
@@ -99,8 +96,8 @@ constexpr LineMessage kRows[] = {
      "memory are then not limited, or the job does not start.",
      "cat /etc/slurm/cgroup.conf; mount | grep cgroup; systemctl show slurmd -p Delegate", "Slurm src/plugins/cgroup"},
     {"sriov-no-devices", host,
-     "no devices in device pool, skipping creating resource server|no devices in device pool|skipping creating "
-     "resource server|no devices found*resource|No devices found. Waiting indefinitely|No devices found*plugin",
+     "no devices in device pool|skipping creating resource server|no devices found*resource|No devices found. Waiting "
+     "indefinitely|No devices found*plugin",
      "No device of the node fits the selectors of this resource: no virtual functions were made (sriov_numvfs), they "
      "have another driver, or a selector (vendors, devices, drivers, pfNames, isRdma) is wrong; a GPU plugin found no "
      "GPU. Pods that ask for the resource stay pending. Correct the ConfigMap or policy, and restart the device "
@@ -108,8 +105,7 @@ constexpr LineMessage kRows[] = {
      "lspci -nn | grep -iE 'virtual|nvidia'; cat /sys/class/net/*/device/sriov_numvfs; kubectl get cm -A | grep -i "
      "sriov",
      "sriov-network-device-plugin cmd/sriovdp/manager.go"},
-    {"cni-no-message", host,
-     "netplugin failed with no error message|netplugin failed|plugin*signal: killed|cni plugin*killed|CNI*terminated",
+    {"cni-no-message", host, "netplugin failed|plugin*signal: killed|cni plugin*killed|CNI*terminated",
      "The CNI program on the node was killed or crashed and wrote nothing: the memory limit of the CNI or multus pod "
      "(an OOM kill), or a program of another release or architecture in /opt/cni/bin. Look at the kernel log for an "
      "OOM kill, raise the limit, and read the kubelet's log.",
@@ -132,24 +128,18 @@ constexpr LineMessage kRows[] = {
      "driver hangs). Look at that pod on this node, and at its log.",
      "kubectl get pods -A -o wide | grep -i dra; ls /var/lib/kubelet/plugins_registry; journalctl -u kubelet -g DRA",
      "Kubernetes pkg/kubelet/cm/dra"},
-    {"dra-claim",
-     unknown,
-     "get container claim info state|get information for ResourceClaim|claim info*not found*ResourceClaim",
-     "The kubelet has no devices for this claim (DRA), because the claim was not prepared before. The line with "
-     "\"Failed to prepare dynamic resources\" before it has the reason, with the driver.",
-     "kubectl describe resourceclaim -A; journalctl -u kubelet -g 'dynamic resources'",
-     "Kubernetes pkg/kubelet/cm/dra",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "dra|kubelet"},
+    consequence_of(
+        "dra|kubelet",
+        wrapping({"dra-claim", unknown,
+                  "get container claim info state|get information for ResourceClaim|claim info*not found*ResourceClaim",
+                  "The kubelet has no devices for this claim (DRA), because the claim was not prepared before. The "
+                  "line with \"Failed to prepare dynamic resources\" before it has the reason, with the driver.",
+                  "kubectl describe resourceclaim -A; journalctl -u kubelet -g 'dynamic resources'",
+                  "Kubernetes pkg/kubelet/cm/dra"})),
     {"driver-container-in-use",
      host,
-     "UNLOAD_STORAGE_MODULES|not unload NVIDIA driver kernel modules|unload*driver*driver is in use|"
-     "Module nvidia is in use by|rmmod: ERROR: Module nvidia*in use|rmmod: ERROR: Module mlx5*in use|"
-     "rmmod: ERROR: Module ib_*in use",
+     "UNLOAD_STORAGE_MODULES|not unload NVIDIA driver kernel modules|unload*driver*driver is in use|Module nvidia is "
+     "in use by|rmmod: ERROR: Module nvidia*in use|rmmod: ERROR: Module mlx5*in use|rmmod: ERROR: Module ib_*in use",
      {"The driver that is loaded is still in use, and is not replaced: a process that holds the device "
       "(/dev/nvidia*), or modules on top of it (nvidia-fs, gdrdrv, nvidia_peermem; for the RDMA driver the storage "
       "modules nvme_rdma, ib_isert, ib_srpt, rpcrdma). Find them with lsmod and lsof. ",
@@ -161,12 +151,11 @@ constexpr LineMessage kRows[] = {
     {"cni-no-network", host,
      "No networks found in|err in GetCNIConfigFromFile|GetCNIConfig: err|failed getting the delegate|cannot find a "
      "network-attachment-definition|no network config found in|cni plugin not initialized|getKubernetesDelegate*not "
-     "found|network-attachment-definitions*not found|failed to "
-     "find plugin \"",
+     "found|network-attachment-definitions*not found|failed to find plugin \"",
      "The network that a pod asks for has no CNI configuration or program on this node: a NetworkAttachmentDefinition "
      "without a config (or with a name that has no file in /etc/cni/net.d), a plugin that is not in /opt/cni/bin "
-     "(sriov, rdma and others: "
-     "install each by its DaemonSet), or the network provider has not started yet. Correct it, then restart multus.",
+     "(sriov, rdma and others: install each by its DaemonSet), or the network provider has not started yet. Correct "
+     "it, then restart multus.",
      "ls /etc/cni/net.d /opt/cni/bin; kubectl get net-attach-def -A -o yaml", "multus-cni pkg/k8sclient"},
     {"rdma-plugin-no-devices", host, "no Rdma Devices were found for resource|missing RDMA device spec for device",
      "The device plugin found no RDMA device on this node that fits the selectors of its resource (vendors, deviceIDs, "
@@ -192,8 +181,7 @@ constexpr LineMessage kRows[] = {
     {"sriov-vf-setup", host,
      "failed to allocate VF|failed to find VF|VF * not found|failed to get netlink device with name|failed to load "
      "netconf|unable to get VF|failed to rename netdevice|failed to get RDMA device|no matching virtual function|RDMA "
-     "device not found|failed to "
-     "move RDMA dev|rdma-cni*fail|cannot attach rdma|move RDMA device|failed to restore VF",
+     "device not found|failed to move RDMA dev|rdma-cni*fail|cannot attach rdma|move RDMA device|failed to restore VF",
      "The SR-IOV or RDMA CNI could not prepare the virtual function for the pod: it is in another namespace or has "
      "another driver, its RDMA device is missing (RDMA driver not loaded) or RDMA is not in exclusive namespace mode "
      "(rdma system set netns exclusive), or the PF refuses the setting (VLAN, MAC, trust).",
@@ -202,21 +190,21 @@ constexpr LineMessage kRows[] = {
      "could not select device driver \"|with capabilities: [[gpu]]|nvidia-container-cli: initialization "
      "error|nvidia-container-runtime*not found|unknown or invalid runtime name: nvidia|exec: "
      "\"nvidia-container-runtime|libnvidia-ml.so*not found|failed to get device cgroup|unresolvable CDI "
-     "devices|CDI*unresolvable|no runtime for \"nvidia\" is configured|RuntimeHandler "
-     "\"nvidia\" not supported|nvidia-container-cli*libnvidia-ml|change root failed: no such file",
+     "devices|CDI*unresolvable|no runtime for \"nvidia\" is configured|RuntimeHandler \"nvidia\" not "
+     "supported|nvidia-container-cli*libnvidia-ml|change root failed: no such file",
      "The container runtime of this host cannot give the container a GPU: the NVIDIA container toolkit is not "
      "installed or not configured (nvidia-ctk runtime configure, then restart docker or containerd), the CDI file is "
      "missing (nvidia-ctk cdi generate), or the driver is not loaded (\"initialization error\", \"driver not "
      "loaded\").",
      "nvidia-smi; nvidia-ctk --version; cat /etc/docker/daemon.json", "NVIDIA container toolkit, Docker"},
     {"ofed-build", host,
-     "Failed to build mlnx|Failed to build MLNX|Failed to build *-modules|mlnx-ofed-kernel*installation failed|"
-     "mlnx-ofed-kernel*failed|doca-ofed*installation failed|MLNX_OFED*Failed executing|current installed ofed does not "
-     "support this kernel|Bad return status for module build|kernel headers for kernel * cannot be found|dkms: "
-     "autoinstall for kernel * failed|Kernel headers for target kernel|kernel-devel*not installed|One or more packages "
-     "depends on MLNX_OFED|Could not resolve Linux kernel "
-     "version|Failed to resolve kernel version|do not have drivers available|MLNX_OFED_LINUX is intended for|un with "
-     "--add-kernel-support|un mlnx_add_kernel_support",
+     "Failed to build mlnx|Failed to build MLNX|Failed to build "
+     "*-modules|mlnx-ofed-kernel*failed|doca-ofed*installation failed|MLNX_OFED*Failed executing|current installed "
+     "ofed does not support this kernel|Bad return status for module build|kernel headers for kernel * cannot be "
+     "found|dkms: autoinstall for kernel * failed|Kernel headers for target kernel|kernel-devel*not installed|One or "
+     "more packages depends on MLNX_OFED|Could not resolve Linux kernel version|Failed to resolve kernel version|do "
+     "not have drivers available|MLNX_OFED_LINUX is intended for|un with --add-kernel-support|un "
+     "mlnx_add_kernel_support",
      "The modules of a driver (MLNX_OFED, DOCA, NVIDIA's GPU driver) could not be built or installed for the kernel of "
      "this host: its headers (kernel-devel, linux-headers) are missing, or this release does not support the kernel. "
      "The log that the installer names has the first compiler error. Install the headers, a newer release of the "
@@ -232,8 +220,7 @@ constexpr LineMessage kRows[] = {
      "kmod, MLNX_OFED openibd"},
     {"k8s-operator-not-ready", host,
      "DOCA-OFED*not ready|mofed*not ready|drivers/.driver-ready|driver-not-ready|waiting for "
-     "mofed|openibd*restart*failed|MOFED "
-     "driver*fail|Unloading*module*in use|rmmod: ERROR: Module|Module * is in "
+     "mofed|openibd*restart*failed|MOFED driver*fail|Unloading*module*in use|rmmod: ERROR: Module|Module * is in "
      "use|before unloading HCA|Unloading HCA driver: *FAILED|Unloading "
      "ib_core*FAILED|toolkit-not-ready|cuda-validation*fail|gpu-operator*not ready|nic-cluster-policy*notReady",
      "A driver container of the network or GPU operator is not ready: a module could not be unloaded because another "
@@ -259,8 +246,8 @@ constexpr LineMessage kRows[] = {
       "driver was loaded again; EINVAL: a value that the driver does not take; EEXIST: it is set already), and leaves "
       "it in the state failed. ",
       {Work::ends_jobs,
-       "Run networkctl reconfigure, or restart systemd-networkd; do not reload the driver under the "
-       "management interface."}},
+       "Run networkctl reconfigure, or restart systemd-networkd; do not reload the driver under the management "
+       "interface."}},
      "networkctl status {netdev}; journalctl -u systemd-networkd -g {netdev}",
      "systemd src/network"},
     {"nm-configuration", unknown,
@@ -279,22 +266,22 @@ constexpr LineMessage kRows[] = {
      "compare the ports.",
      "cat /proc/net/bonding/*; ip -br link; ethtool {netdev}", "Linux drivers/net/bonding/bond_main.c"},
     {"opensm-bind", host,
-     "osm_sm_bind: ERR|MAD Controller bind failed|osm_vendor_bind: ERR|osm_opensm_bind*failed|umad_open_port() "
-     "failed|umad_open_port*failed|osm_vendor_open_port: ERR|ERR 5402|ERR 5424|ERR 5426|ERR 2E10|Error binding "
-     "port|umad_register*failed|can't get port to bind|Can't find suitable port",
+     "osm_sm_bind: ERR|MAD Controller bind failed|osm_vendor_bind: "
+     "ERR|osm_opensm_bind*failed|umad_open_port*failed|osm_vendor_open_port: ERR|ERR 5402|ERR 5424|ERR 5426|ERR "
+     "2E10|Error binding port|umad_register*failed|can't get port to bind|Can't find suitable port",
      "OpenSM or another user of management packets could not attach to the port of this host, and exits: ib_umad is "
      "not loaded, /dev/infiniband/umad is missing or held by another process, the port GUID does not exist here, or "
      "the port is Ethernet. The line before it (osm_vendor_bind, umad) has the errno; after an update of the kernel "
      "use an OpenSM that fits.",
      "lsmod | grep ib_umad; ls -l /dev/infiniband; ibstat -p; systemctl status opensm",
      "OpenSM opensm/osm_sm.c, libvendor/osm_vendor_ibumad.c"},
-    {"opensm-unbind", unknown, "_unbind: ERR*No previous bind",
-     "A consequence: OpenSM or a part of it ends, and releases a port that it was not attached to. The first ERR line "
-     "before it has the cause.",
-     "grep -n ERR /var/log/opensm.log | head", "OpenSM opensm/osm_perfmgr.c, osm_sm.c", 0, Role::consequence},
+    consequence({"opensm-unbind", unknown, "_unbind: ERR*No previous bind",
+                 "A consequence: OpenSM or a part of it ends, and releases a port that it was not attached to. The "
+                 "first ERR line before it has the cause.",
+                 "grep -n ERR /var/log/opensm.log | head", "OpenSM opensm/osm_perfmgr.c, osm_sm.c"}),
     {"opensm-mad-timeout", network,
      "sm_mad_ctrl_send_err_cb: ERR|ERR 3113|ERR 3119|ERR 3120|ERR 5411|ERR 5438|umad_receiver: ERR|MAD completed in "
-     "error (IB_TIMEOUT)|MAD completed in error|Errors on subnet. Duplicate GUID|ERR 5409|ERR 5410",
+     "error|Errors on subnet. Duplicate GUID|ERR 5409|ERR 5410",
      "A node or switch of the InfiniBand subnet did not answer a management packet of OpenSM: its link is bad or just "
      "went down, it restarts, or its firmware hangs. The line (or the one after it) has the path by ports (DR path): "
      "follow it with smpquery -D, and look at the errors of that link.",
@@ -353,8 +340,8 @@ constexpr LineMessage kRows[] = {
      "iblinkinfo -l; mlxlink -d {rdma} -m",
      "infiniband-diags, ibdiagnet"},
     {"firmware-psid", software,
-     "PSID mismatch|PSID on flash*differs|PSID*does not match*image|no matching image*PSID|"
-     "image file was not found for PSID",
+     "PSID mismatch|PSID on flash*differs|PSID*does not match*image|no matching image*PSID|image file was not found "
+     "for PSID",
      "The firmware image is for another board than this NIC (PSID), and nothing was written. Use the image of the "
      "vendor of this card for the PSID on its flash: servers of Lenovo, Dell, HPE and others have NICs with a PSID of "
      "their own (OEM).",
@@ -414,16 +401,14 @@ constexpr LineMessage kRows[] = {
      "systemctl status ibacm; ls -l /dev/infiniband; ibstat", "rdma-core ibacm"},
     {"ib-tool-no-answer", network,
      "ibwarn: [*] *timed out|_do_madrpc: recv failed: Connection timed out|mad_rpc: _do_madrpc failed; dport|bad "
-     "status "
-     "110; Connection timed out",
+     "status 110; Connection timed out",
      "A tool for InfiniBand sent a management packet and got no answer: the node or switch at this LID or path is down "
      "or restarts, a link or route to it is bad, or the subnet manager changes the LIDs. A port of this host that is "
      "not Active has the same effect: ibstat. If other nodes answer this host, look at the one that is named.",
      "ibstat; sminfo; iblinkinfo; ibqueryerrors", "rdma-core libibmad, infiniband-diags"},
     {"ib-tool-no-port", host,
-     "ibwarn: [*] mad_rpc_open_port|ibpanic: [*]|can't open MAD port|mad_rpc: _do_madrpc "
-     "failed|_do_madrpc: recv failed|ibwarn: [*] _do_madrpc|perfquery: iberror: failed|iberror: failed: Failed to "
-     "open|iberror: query",
+     "ibpanic: [*]|can't open MAD port|mad_rpc: _do_madrpc failed|_do_madrpc: recv failed|ibwarn: [*] "
+     "_do_madrpc|perfquery: iberror: failed|iberror: failed: Failed to open|iberror: query",
      "A tool for InfiniBand (ibstat, perfquery, smpquery, ibnetdiscover) could not open or use a port for management "
      "packets: root rights or /dev/infiniband/umad are missing, or the port is Ethernet or down.",
      "ls -l /dev/infiniband; ibstat; sminfo", "rdma-core libibmad, infiniband-diags"},
@@ -439,8 +424,8 @@ constexpr LineMessage kRows[] = {
      "SONiC sonic-platform-daemons"},
     {"switch-port-error",
      cable,
-     "oper error event: mac_|oper error event: fec_|oper error event: high_|oper error event: signal_|"
-     "oper error event: code_|oper error event: no_rx",
+     "oper error event: mac_|oper error event: fec_|oper error event: high_|oper error event: signal_|oper error "
+     "event: code_|oper error event: no_rx",
      {"The MAC or PHY of the switch port reports an error of the link. mac_local_fault: this port receives no valid "
       "signal; mac_remote_fault: the other end reports that it receives none; fec_ and high_: too many bit errors. The "
       "other ports of the switch are not affected. Look at transceiver and cable of this port, and at the NIC or "
@@ -528,16 +513,15 @@ constexpr LineMessage kRows[] = {
      "on the switch: show interfaces transceiver; on the host: fabric-agentctl diagnose",
      "SONiC sonic-swss, NX-OS, EOS"},
     {"switch-no-lossless", network,
-     "No lossless TC found on port|registerInWdDb|no lossless|Failed to get PFC mask|PFC watchdog*not enabled|PFC "
-     "WD*no lossless",
+     "No lossless TC found on port|registerInWdDb|no lossless|Failed to get PFC mask|PFC watchdog*not enabled",
      "This switch port has no lossless traffic class (no PFC priority), so that the PFC watchdog has nothing to watch, "
      "and RoCE on it drops packets under congestion. If the port carries RoCE, set pfc_enable in PORT_QOS_MAP; else "
      "leave the watchdog off there.",
      "on the switch: show pfc priority; show runningconfiguration all", "SONiC sonic-swss orchagent/pfcwdorch.cpp"},
     {"switch-stormed", network,
      " stormed |PFC storm|pfc storm|PFCWD_STORM|PFC_WD*storm|PFCWD-*|PFC "
-     "watchdog*detected|startWdActionOnQueue*storm|pfcwd*stuck|PFC_WATCHDOG|PFCWD*STUCK|PFC_STORM_DETECTED|detected "
-     "PFC storm|restored*storm|storm restored|pauseStormDetected",
+     "watchdog*detected|startWdActionOnQueue*storm|pfcwd*stuck|PFC_WATCHDOG|PFCWD*STUCK|PFC_STORM_DETECTED|restored*"
+     "storm|storm restored|pauseStormDetected",
      "The PFC watchdog of the switch found a pause storm on a priority of this port, and drops (or forwards) its "
      "packets until it ends: the device at the port sends pause frames without end. Look at the host or switch behind "
      "it: a receiver that is slow (PCIe, IOMMU, memory), or a NIC that hangs; its counters of sent pause "
@@ -576,8 +560,7 @@ constexpr LineMessage kRows[] = {
     {"k8s-probe", software, "prober.go:*\"Probe errored\"|prober.go:*\"Probe failed\"",
      "The kubelet asked a container whether it works (startup, readiness, liveness), and it did not, or it had ended: "
      "the line names the pod. A pod that is not ready gets no requests; one that is not alive is restarted. Its own "
-     "log "
-     "has the reason.",
+     "log has the reason.",
      "kubectl describe pod POD; kubectl logs POD --previous", "Kubernetes pkg/kubelet/prober"},
     {"k8s-topology", host,
      "cannot be allocated with Topology locality|cannot be allocated with Topology "
@@ -588,9 +571,8 @@ constexpr LineMessage kRows[] = {
      "kubectl describe node NODE; grep -i topology /var/lib/kubelet/config.yaml; nvidia-smi topo -m",
      "Kubernetes pkg/kubelet/cm/topologymanager"},
     {"k8s-unschedulable", unknown,
-     "Insufficient nvidia.com/|Insufficient amd.com/|Insufficient rdma/|Insufficient openshift.io/|Insufficient "
-     "vpc.amazonaws.com/efa|Insufficient hugepages|Insufficient *.com/|nodes are available:|FailedScheduling|didn't "
-     "match Pod's node affinity",
+     "Insufficient rdma/|Insufficient openshift.io/|Insufficient hugepages|Insufficient *.com/|nodes are "
+     "available:|FailedScheduling|didn't match Pod's node affinity",
      "Kubernetes finds no node for the pod: all devices of this resource (GPU, RDMA, SR-IOV, EFA, huge pages) are in "
      "use or the device plugin of the nodes offers none, or labels and taints exclude the nodes. Compare the requests "
      "with the Allocatable of a node; if it is 0 there, look at the device plugin.",
@@ -619,9 +601,9 @@ constexpr LineMessage kRows[] = {
      "of the plugin that does not run on this node.",
      "kubectl describe pod POD; journalctl -u kubelet -g cni; ls /etc/cni/net.d", "Kubernetes kubelet, multus"},
     {"firmware-tool-devices", host,
-     "-E- No supported devices found|No supported devices found|-E- Failed to identify|-E- Failed to query|-E- The "
-     "firmware image was already updated|-E- Failed to send access register|-E- failed to "
-     "get|MFE_CR_ERROR|ME_CR_ERROR|ME_ICMD_*|ME_REG_ACCESS_*|-E- Unsupported|-E- Device is in livefish|livefish",
+     "No supported devices found|-E- Failed to identify|-E- Failed to query|-E- The firmware image was already "
+     "updated|-E- Failed to send access register|-E- failed to "
+     "get|MFE_CR_ERROR|ME_CR_ERROR|ME_ICMD_*|ME_REG_ACCESS_*|-E- Unsupported|livefish",
      "A firmware tool of NVIDIA (mlxfwmanager, mlxconfig, mlxlink, mstflint) cannot reach or use the NIC: no device "
      "(run it on the host as root; mst start), no access through Secure Boot or a virtual function, or the NIC is in "
      "recovery mode (livefish: write the firmware again). The words after -E- decide.",

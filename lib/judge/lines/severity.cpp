@@ -41,38 +41,35 @@ bool has_level_word(std::string_view line) {
 
 // Marks of a line that reports no problem.
 constexpr std::string_view kInformationalMarks =
-    " INFO|[INFO|<info>|[info]|: info: | DEBUG|[DEBUG|<debug>|<trace>|[debug]|: debug: |level=info|level=debug"
-    "|[I |advertised sufficient power";  // the last: mlx5_core prints it in the form of its warnings
+    " INFO|[INFO|<info>|[info]|: info: | DEBUG|[DEBUG|<debug>|<trace>|[debug]|: debug: |level=info|level=debug|[I "
+    "|advertised sufficient power";  // the last: mlx5_core prints it in the form of its warnings
 
 // Statements that a mark of information does not make harmless, in small letters: the level of a logger is not that of
 // the record that it prints (a hardware error of a GPU, level=info), and daemons note a failure that they try again as
 // debug output.
 constexpr std::string_view kDespiteMark =
     "failed to connect|unable to connect|failed to access|failed to reach|severity_fatal|severity=fatal|severity: "
-    "fatal|is unhealthy|as "
-    "unhealthy|to unhealthy|^aborting";
+    "fatal|is unhealthy|as unhealthy|to unhealthy|^aborting";
 
 // Words by which drivers and daemons report a problem, in small letters.
 constexpr std::string_view kFailureWords =
-    "fail|^error|^err |^err:|^err=|^err (|_err |_error|^timeout|_timeout|timed out|time out|timed-out|timedout|unable|"
-    "cannot|can't|can not|couldn't|could not|didn't|wasn't|won't|invalid |invalid:|invalid,|invalid.|is invalid|"
-    "not valid|not handled|not match|not allowed|not ready|not respond|not enough|no response|no memory|no free|"
-    "no more|^no room|out of memory|out of range|out of resource|out of bounds|^unknown|incorrect|^bad |^bad_|"
-    "stuck|^hung| hang|fatal|exceeded|exceeds|overflow|overrun|abort|reject|refus|denied|mismatch|corrupt|^fault|"
-    "page fault|_fault|code=killed|code=dumped|code=exited, status=1|code=exited "
-    "status=1|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost |broken|"
-    "bogus|unexpected|violation|unrecoverable|uncorrect|incompatible|^conflict|^bug:|^wrong|^stall|unreachable|"
-    "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave up|"
-    "^problem|not authorized|unauthorized|as dead|ineligible|^frozen|^unstable|out of * space|array full|buffer full|"
-    "queue full|non_recoverable|non-recoverable|ierr$|assertion event|^evicting|device now detached|error-down|"
-    "^err$|is closed|null name|was not requested|non-zero usage|status -|expected*, read: |"
-    "timer expired|is null|null pointer|unprivileged|not approved|not accessible|abnormal|razwi|^not * in * msec|^not "
-    "* in * "
+    "fail|^error|_err |_error|^timeout|_timeout|timed out|time out|timed-out|timedout|unable|cannot|can't|can "
+    "not|couldn't|could not|didn't|wasn't|won't|invalid |invalid:|invalid,|invalid.|is invalid|not valid|not "
+    "handled|not match|not allowed|not ready|not respond|not enough|no response|no memory|no free|no more|^no room|out "
+    "of memory|out of range|out of resource|out of bounds|^unknown|incorrect|^bad |^bad_|stuck|^hung| "
+    "hang|fatal|exceeded|exceeds|overflow|overrun|abort|reject|refus|denied|mismatch|corrupt|^fault|_fault|code=killed|"
+    "code=dumped|code=exited, status=1|code=exited "
+    "status=1|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost "
+    "|broken|bogus|unexpected|violation|unrecoverable|uncorrect|incompatible|^conflict|^bug:|^wrong|^stall|unreachable|"
+    "inaccessible|overheat|thermal shutdown|poison|preemption time|is full|dropping|dropped|giving up|gave "
+    "up|^problem|not authorized|unauthorized|as dead|ineligible|^frozen|^unstable|out of * space|array full|buffer "
+    "full|queue full|non_recoverable|non-recoverable|ierr$|assertion event|^evicting|device now "
+    "detached|error-down|^err$|is closed|null name|was not requested|non-zero usage|status -|expected*, read: |timer "
+    "expired|is null|null pointer|unprivileged|not approved|not accessible|abnormal|razwi|^not * in * msec|^not * in * "
     "ms$|^not * within ";
 constexpr std::string_view kComplaintWords =
     "not support|unsupported|supported only|not yet implemented|not implemented|^already|n't |not found|not "
-    "available|unavailable|not initialized|missing|warning|^warn |"
-    "no such|inconsisten|no longer|does not|invalid|^no ";
+    "available|unavailable|not initialized|missing|warning|^warn |no such|inconsisten|no longer|does not|invalid|^no ";
 // Words of a healthy start, beside those above: "DPC: error containment capabilities: ..."
 constexpr std::string_view kHealthyWords =
     "error containment capabilities|collector initialized|is initialized|module verification failed|optional |"

@@ -8,8 +8,6 @@ namespace {
 
 using enum FaultLocation;
 
-constexpr std::string_view kUcx =
-    "UCX  ERROR|UCX  WARN|UCX  FATAL|UCX ERROR|UCX WARN|UCX FATAL|.c:*  Fatal: |.c:*UCX Fatal: ";
 constexpr std::string_view kOfiCore = "libfabric:*core:*<warn>|libfabric:*core:*<critical>";
 constexpr std::string_view kMpich =
     "MPIR_|MPID_|MPIDU_|MPIDI_|MPIDIG_|MPL_|^Fatal error in PMPI|^Fatal error in internal";
@@ -102,21 +100,21 @@ constexpr LineMessage kRows[] = {
         "ucc_info -cf | grep TLS; ucc_info -s; env | grep UCC_", "UCC src/core, src/components/cl"),
 
     // ---- libfabric.
-    marked("ofi-arguments-other", software, kOfi,
-           "nvalid fid class|nvalid flag|^bad flags|nvalid format|nvalid AV type|nvalid attr|nvalid wait|nvalid "
-           "fi_addr|nvalid tag|^unknown fid|^iov_count|^iov count|exceeds max iov|inject size|ddrlen "
-           "exceeds|nsupported event|nsupported events|nsupported wait|nsupported wait object|nsupported CQ "
-           "format|nsupported format|nsupported endpoint type|nsupported ep type|nsupported av type|nsupported "
-           "mode|nsupported capabilities|nsupported data ordering|nsupported message ordering|nsupported "
-           "protocol|nsupported op|nsupported datatype|nsupported flags|unsupported fid|nknown control command|mode "
-           "bit|must be bound|not bound to|bind a CQ|is already bound|has not been bound|lready enabled|before it is "
-           "enabled|nsupported domain|attr*exceed|requested*supported*supported:",
-           "The program or its library requested a feature that the provider of libfabric does not support, or used an "
-           "object wrongly: a format, flag, size, capability or order of calls. At start the request is often a probe, "
-           "and the program uses another provider. If the program ends with this error, use another provider "
-           "(FI_PROVIDER) or compatible releases. The line does not report a network error.",
-           "fi_info -v | head -40; fi_info --version; env | grep FI_", "libfabric prov/util/src/util_attr.c, prov",
-           Printer::library),
+    marked(
+        "ofi-arguments-other", software, kOfi,
+        "nvalid fid class|nvalid flag|^bad flags|nvalid format|nvalid AV type|nvalid attr|nvalid wait|nvalid "
+        "fi_addr|nvalid tag|^unknown fid|^iov_count|^iov count|exceeds max iov|inject size|ddrlen exceeds|nsupported "
+        "event|nsupported wait|nsupported CQ format|nsupported format|nsupported endpoint type|nsupported ep "
+        "type|nsupported av type|nsupported mode|nsupported capabilities|nsupported data ordering|nsupported message "
+        "ordering|nsupported protocol|nsupported op|nsupported datatype|nsupported flags|unsupported fid|nknown "
+        "control command|mode bit|must be bound|not bound to|bind a CQ|is already bound|has not been bound|lready "
+        "enabled|before it is enabled|nsupported domain|attr*exceed|requested*supported*supported:",
+        "The program or its library requested a feature that the provider of libfabric does not support, or used an "
+        "object wrongly: a format, flag, size, capability or order of calls. At start the request is often a probe, "
+        "and the program uses another provider. If the program ends with this error, use another provider "
+        "(FI_PROVIDER) or compatible releases. The line does not report a network error.",
+        "fi_info -v | head -40; fi_info --version; env | grep FI_", "libfabric prov/util/src/util_attr.c, prov",
+        Printer::library),
     marked("ofi-gpu-other", host, kOfiCore,
            "cuda|^cu_|cuMem|cuPointer|cuDevice|hsa_|^hip|rocr|^ze_|synapse|neuron|nrt_|gdrcopy|gdr_|hmem|dmabuf|dlopen|"
            "dlsym|GPU",
@@ -160,7 +158,7 @@ constexpr LineMessage kRows[] = {
                 "grep -hE 'Fatal error|MPI' OUTPUT-OF-EVERY-RANK | head", "MPICH src/mpi/errhan/errnames.txt"),
 
     // ---- Open MPI: the transport for usNIC, and OpenSHMEM.
-    complaining("ompi-usnic-other", host, "btl_usnic|^btl:usnic|usNIC|^usnic", "",
+    complaining("ompi-usnic-other", host, "btl_usnic|usNIC|^usnic", "",
                 "Open MPI's transport for Cisco usNIC reports an error. Usual causes: usNIC is not set up on this host "
                 "(libfabric, driver or virtual functions), an MTU or a route differs between the hosts, or a peer "
                 "ended. On a host without a Cisco VIC, exclude the transport: --mca btl ^usnic.",
@@ -285,8 +283,8 @@ constexpr LineMessage kRows[] = {
         "driver|evX|devx|ibdev|IB device|cannot list devices|kernel drivers",
         "DPDK's driver for an NVIDIA NIC (mlx5, mlx4), which works beside the kernel's, could not use this function. "
         "Usual causes: mlx5_ib and ib_uverbs are not loaded, the function is bound to vfio-pci instead of mlx5_core, "
-        "/dev/infiniband or the netdev is not in the container, rdma-core or its glue library is missing, or "
-        "firmware and kernel driver lack a feature (a bond, flow priorities, DevX).",
+        "/dev/infiniband or the netdev is not in the container, rdma-core or its glue library is missing, or firmware "
+        "and kernel driver lack a feature (a bond, flow priorities, DevX).",
         "dpdk-devbind.py --status; ibv_devices; ls -l /dev/infiniband; lsmod | grep mlx5_ib",
         "DPDK drivers/common/mlx5, drivers/net/mlx5", Printer::dpdk),
     complaining(
@@ -298,40 +296,37 @@ constexpr LineMessage kRows[] = {
         Printer::dpdk),
     complaining(
         "dpdk-device-other", host, kDpdk,
-        "annot be used|robe|No probed|bound|VFIO|vfio|IOMMU|iommu|uio|driver|ermission|irmware|HW|DDP|_init(|reset|"
-        "attach",
+        "annot be used|robe|bound|VFIO|vfio|IOMMU|iommu|uio|driver|ermission|irmware|HW|DDP|_init(|reset|attach",
         "DPDK could not start a device of this host. Usual causes: the device is not bound to a driver of DPDK "
-        "(vfio-pci; NVIDIA's NICs stay with mlx5_core), the IOMMU is off or its group has other devices, the "
-        "program lacks rights (root, /dev/vfio, IPC_LOCK), or firmware that does not fit. An error before this "
-        "line, of the driver, is nearer to the cause.",
+        "(vfio-pci; NVIDIA's NICs stay with mlx5_core), the IOMMU is off or its group has other devices, the program "
+        "lacks rights (root, /dev/vfio, IPC_LOCK), or firmware that does not fit. An error before this line, of the "
+        "driver, is nearer to the cause.",
         "dpdk-devbind.py --status; ls -l /dev/vfio; journalctl -k -g vfio", "DPDK lib/eal, drivers/bus/pci",
         Printer::dpdk),
-    complaining(
-        "dpdk-other", unknown, kDpdk, "",
-        "DPDK, which drives NICs from a program. Usual causes: huge pages, a device that is not bound to its "
-        "driver, an option or number of queues that the device does not offer, or another DPDK program that uses "
-        "the same device or file prefix.",
-        "dpdk-devbind.py --status; grep Huge /proc/meminfo", "DPDK lib, drivers", Printer::dpdk),
+    complaining("dpdk-other", unknown, kDpdk, "",
+                "DPDK, which drives NICs from a program. Usual causes: huge pages, a device that is not bound to its "
+                "driver, an option or number of queues that the device does not offer, or another DPDK program that "
+                "uses the same device or file prefix.",
+                "dpdk-devbind.py --status; grep Huge /proc/meminfo", "DPDK lib, drivers", Printer::dpdk),
 
     // ---- OpenSM: "DATE TIME [THREAD] 0x01 -> function: ERR NNNN: ".
-    marked("opensm-host-other", host, kOpensm,
-           "llocat|malloc|emory|osm_vendor|osmv_|umad_|__osm_ca|_hca_|osm_db_|console|osm_log|osm_db|libvendor|get_all_"
-           "port_attr",
-           "OpenSM could not access the port of its own host, or its files. Usual causes: ib_umad or "
-           "/dev/infiniband/umad* that is not accessible, a port that is down or in use by another subnet manager, or "
-           "a full file system (/var/cache/opensm, /var/log).",
-           "ibstat; ls -l /dev/infiniband; df -h /var", "OpenSM libvendor, opensm/osm_db_files.c"),
+    marked(
+        "opensm-host-other", host, kOpensm,
+        "llocat|malloc|emory|osm_vendor|osmv_|umad_|__osm_ca|_hca_|console|osm_log|osm_db|libvendor|get_all_port_attr",
+        "OpenSM could not access the port of its own host, or its files. Usual causes: ib_umad or "
+        "/dev/infiniband/umad* that is not accessible, a port that is down or in use by another subnet manager, or a "
+        "full file system (/var/cache/opensm, /var/log).",
+        "ibstat; ls -l /dev/infiniband; df -h /var", "OpenSM libvendor, opensm/osm_db_files.c"),
     marked("opensm-configuration-other", software, kOpensm,
-           "osm_subn_|subn_|prtn_|prtn|qos_|parse_|osm_qos|opts_|conf_file|conf "
-           "file|congestion_|osm_event_plugin|event_plugin|osm_opensm_init|perfmgr_db_dump|root "
-           "guid|guid_routing|node_name_map",
+           "subn_|prtn|qos_|parse_|osm_qos|opts_|conf_file|conf "
+           "file|congestion_|event_plugin|osm_opensm_init|perfmgr_db_dump|root guid|guid_routing|node_name_map",
            "OpenSM reports an error in its configuration: options (opensm.conf), partitions, QoS, routing files or "
            "plugins. A name, number or file is wrong, or a setting does not match the fabric. OpenSM continues with a "
            "default or without this part of the configuration. Correct the entry that the line names.",
            "grep -n ERR /var/log/opensm.log | head; ls /etc/opensm /etc/rdma/opensm.conf",
            "OpenSM opensm/osm_subnet.c"),
     marked("opensm-client-other", unknown, kOpensm,
-           "sa_|_sa_|osmt_|osmtest|infr_|sr_rcv|mcmr_|pr_rcv|gi_rcv|informinfo|osm_report|osm_service",
+           "sa_|osmt_|osmtest|infr_|sr_rcv|mcmr_|pr_rcv|gi_rcv|informinfo|osm_report|osm_service",
            "OpenSM's subnet administrator reports an error of a request from a host (path, multicast group, service, "
            "events), or of a trap. Usual causes: a host with another partition, subnet prefix or key, a group that "
            "does not exist or requires another rate or MTU, or a host that left. The GUID or LID in the line "
@@ -357,18 +352,18 @@ constexpr LineMessage kRows[] = {
         "firmware-tool-arguments-other", software, "^-E- ",
         "nknown flag|nknown option|nvalid --|nvalid option|nvalid flag|nvalid parameter|nvalid argument|nvalid "
         "value|nvalid range|nvalid command|nknown command|nknown sub|nknown param|Bad |bad |must be specified|must be "
-        "provided|must be used|should be|hould be specified|is required|requires|equires|issing|llegal|an't be "
-        "used|annot be used|can not be used|not be specified|ot allowed with|oo many|out of range|mutually|annot be "
-        "combined|annot specify|an't specify|not a valid|is not valid|is not recognized|ot applicable|only with|lease "
-        "specify|lease use|lease provide|flag must|The argument|combination|onflicting|Unsupported binary|not "
-        "defined|not have a|Usage|command line",
+        "provided|must be used|should be|hould be specified|is required|equires|issing|llegal|an't be used|annot be "
+        "used|can not be used|not be specified|ot allowed with|oo many|out of range|mutually|annot be combined|annot "
+        "specify|an't specify|not a valid|is not valid|is not recognized|ot applicable|only with|lease specify|lease "
+        "use|lease provide|flag must|The argument|combination|onflicting|Unsupported binary|not defined|not have "
+        "a|Usage|command line",
         "A firmware tool (mlxconfig, mlxlink, flint, mlxfwmanager, mlxreg) rejects its command line: a flag, "
         "parameter, number or file is unknown, missing, or not valid for the command or this device. Nothing was "
         "changed. Compare the command line with --help, and with the parameters of the device (mlxconfig show_confs).",
         "mlxconfig -d {pci} query | head -40; mlxlink --help", "mstflint mlxconfig, mlxlink, flint"),
     marked("firmware-tool-image-other", host, "^-E- ",
-           "image|Image|burn|Burn|flash|Flash|ROM|PSID|VSD|signature|ignature|GUID|guid|MFA|component|omponent|section|"
-           "CRC|crc|FW |irmware|VPD|vpd|sector|boot",
+           "image|Image|burn|Burn|flash|Flash|ROM|PSID|VSD|ignature|GUID|guid|MFA|omponent|section|CRC|crc|FW "
+           "|irmware|VPD|vpd|sector|boot",
            "A firmware tool (flint, mlxfwmanager) could not read, check or write the firmware of the NIC. Usual "
            "causes: an image for another model (PSID) or a broken file, flash that is write-protected or locked by "
            "another tool, a secure NIC that accepts signed images only, or a NIC that does not answer. The old "
@@ -396,9 +391,8 @@ constexpr LineMessage kRows[] = {
            "slurmd -G; nvidia-smi -L; cat /etc/slurm/gres.conf", "Slurm src/interfaces/gres.c, src/plugins/gres, gpu",
            Printer::slurm),
     marked("slurm-authentication-other", host, kSlurm,
-           "munge|Munge|MUNGE|auth/|auth_|authentication|SlurmUser|ecurity "
-           "violation|uthenticat|cred_|credential|redential|jwt|JWT|jwks|sack|certmgr|certgen|tls/|TLS|s2n|Protocol "
-           "authentication",
+           "munge|Munge|MUNGE|auth/|auth_|SlurmUser|ecurity "
+           "violation|uthenticat|cred_|redential|jwt|JWT|jwks|sack|certmgr|certgen|tls/|TLS|s2n",
            "The authentication between Slurm's daemons and commands failed. Usual causes: munged does not run, this "
            "host has another munge.key or slurm.key, the clocks differ, another host does not have the user (UID), or "
            "the user slurm (SlurmUser) has another UID on the controller.",
@@ -412,9 +406,8 @@ constexpr LineMessage kRows[] = {
     marked("slurm-files-other", host, kSlurm,
            "checkpoint|state file|state save|StateSave|statesave|nable to open|an't open|ould not open|annot "
            "open|create dir|mkdir|chdir|unlink|rename|No space|TMPDIR|spool|pidfile|pid file|fopen|open(|write "
-           "state|recover|namespace|job_container|setns|container_|execve|mount|prolog|epilog|Prolog|Epilog|setrlimit|"
-           "rlimit|setuid|setgid|"
-           "initgroups|core spec|numactl|affinity|chown|chmod|/proc/|fork",
+           "state|recover|namespace|job_container|setns|container_|execve|mount|prolog|epilog|Prolog|Epilog|rlimit|"
+           "setuid|setgid|initgroups|core spec|numactl|affinity|chown|chmod|/proc/|fork",
            "Slurm reports an error of files, processes or limits of this host: its state and spool directories, the "
            "prolog and epilog, TMPDIR, namespaces, or limits of a task. Usual causes: a full or read-only file system, "
            "a directory or file that is missing on this node, missing rights, or a script that failed.",
@@ -433,8 +426,8 @@ constexpr LineMessage kRows[] = {
         "nvalid --|nvalid option|nvalid value|--*nvalid|--*specif|nvalid node name|nvalid job|nvalid user|nvalid "
         "partition|nvalid time|nvalid generic|nvalid mem|nvalid cpu|nvalid account|nvalid depend|nvalid feature|nvalid "
         "distribution|nvalid qos|nvalid QOS|nvalid reserv|is not a valid|mutually exclusive|nrecognized option|nknown "
-        "option|nknown key|nknown parameter|nvalid parameter|nvalid *Type|slurm.conf|.conf|arsing|arse "
-        "error|onfiguration|Parameters|nvalid spec|nvalid format|must be|duplicate|Duplicate|nvalid topology|opology",
+        "option|nknown key|nknown parameter|nvalid parameter|nvalid *Type|.conf|arsing|arse "
+        "error|onfiguration|Parameters|nvalid spec|nvalid format|must be|duplicate|Duplicate|opology",
         "Slurm rejects an option of a job, or an entry of its configuration (slurm.conf, topology.conf, ...), which "
         "the line names. Correct the option or entry. The configuration files must be the same on the controller and "
         "all nodes; then run scontrol reconfigure.",
@@ -443,7 +436,7 @@ constexpr LineMessage kRows[] = {
     marked(
         "slurm-connection-other", unknown, kSlurm,
         "slurm_send|slurm_receive|slurm_recv|slurm_msg|send_recv|nix socket|socket to|socket error|Socket timed|open "
-        "socket|socket for|connect|onnection|communicat|ommunicat|Zero Bytes|timed out|imeout|port "
+        "socket|socket for|connect|onnection|ommunicat|Zero Bytes|timed out|imeout|port "
         "|listen|accept|bind|persist|Agent|agent|unpack|header|RPC|rpc|forward|slurm_open|address|resolve|getaddrinfo",
         "A TCP connection between Slurm's daemons and commands failed (RDMA is not used). Usual causes: a daemon or "
         "node that does not run or is too busy, a firewall (6817, 6818, SrunPortRange), a host name that resolves to "
@@ -460,8 +453,8 @@ constexpr LineMessage kRows[] = {
                 "runc libcontainer/cgroups", Printer::node_service),
     complaining(
         "dra-gpu-other", host,
-        "] *nvlib.go:|nvlib.go:|device_state.go:|device_health.go:|allocatable.go:|prepared.go:|sharing.go:|"
-        "vfio-device.go:|vfio-cdi.go:|partitions.go:|mig.go:|deviceinfo.go:|dynmig.go:|gpu-kubelet-plugin",
+        "nvlib.go:|device_state.go:|device_health.go:|allocatable.go:|prepared.go:|sharing.go:|vfio-device.go:|vfio-"
+        "cdi.go:|partitions.go:|mig.go:|deviceinfo.go:|gpu-kubelet-plugin",
         "",
         "NVIDIA's DRA driver, which allocates GPUs and IMEX channels of this node to pods by resource claims, reports "
         "an error. Usual causes: a driver root or NVML library that is not found, a GPU, MIG device or IMEX channel "
@@ -471,7 +464,7 @@ constexpr LineMessage kRows[] = {
         "NVIDIA k8s-dra-driver-gpu cmd/gpu-kubelet-plugin", Printer::node_service),
     complaining(
         "dra-compute-domain-other", unknown,
-        "computedomain.go:|cdclique.go:|cdstatus.go:|daemonset.go:|mnsdaemonset.go:|daemonsetpods.go:|podmanager.go:|"
+        "computedomain.go:|cdclique.go:|cdstatus.go:|daemonset.go:|daemonsetpods.go:|podmanager.go:|"
         "resourceclaimtemplate.go:|dnsnames.go:|computedomain-|compute-domain|ComputeDomain|compute domain",
         "",
         "NVIDIA's DRA driver for compute domains (NVLink between nodes), which starts IMEX daemons on the nodes of a "
@@ -530,8 +523,8 @@ constexpr LineMessage kRows[] = {
         "Mellanox nic-configuration-operator"),
     complaining(
         "cdi-other", host,
-        "CDI spec|CDI Spec|CDI device|CDI specification|CDI hook|CDI handler|CDI modifier|CDI edits|cdi spec|CDI "
-        "Cache|unresolvable CDI|nvidia-cdi-hook|CDI container edits",
+        "CDI spec|CDI Spec|CDI device|CDI hook|CDI handler|CDI modifier|CDI edits|cdi spec|CDI Cache|unresolvable "
+        "CDI|nvidia-cdi-hook|CDI container edits",
         "",
         "A runtime or tool could not use CDI, which describes devices (GPUs, NICs) for containers in files in /etc/cdi "
         "and /var/run/cdi. Usual causes: a file that is missing or older than the driver (nvidia-ctk cdi generate "

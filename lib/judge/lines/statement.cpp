@@ -18,34 +18,34 @@ using enum FaultLocation;
 // A part that is switched off, missing or slow may be the fault that is looked for; the words of a state prove nothing
 // then.
 constexpr std::string_view kDoubtful =
-    "fail|error|^err|^not |n't |^no |^down$|^without|^lost|^missing|^slow|degrad|^unable|cannot|disabl|^off$|removed|"
-    "timeout|^retry|retries|attempt|^zero|(null)|^none|unknown|^stop|expired|^kill|exit|denied|^drop|exceed|warn|"
-    "^hot$|critical|emergenc|alarm|^fault|^never|^neither|storm|unqualif|unsupport|^drain|removal|^already|^only |"
-    "recovery mode|!!|^please|refer to|reduced|^less than|^lower than|^below|^rescue|watchdog|^contact|^older "
-    "than|^newer|"
-    "^trying|^tried|more than|greater than|larger than|staging|^minimum|^at least|^needs|^requires|^instead "
-    "of|^differ|^different|^other numa|^was |^but ";
+    "fail|error|^err|^not |n't |^no "
+    "|^down$|^without|^lost|^missing|^slow|degrad|^unable|cannot|disabl|^off$|removed|timeout|^retry|retries|attempt|^"
+    "zero|(null)|^none|unknown|^stop|expired|^kill|exit|denied|^drop|exceed|warn|^hot$|critical|emergenc|alarm|^fault|^"
+    "never|^neither|storm|unqualif|unsupport|^drain|removal|^already|^only |recovery mode|!!|^please|refer "
+    "to|reduced|^less than|^lower than|^below|^rescue|watchdog|^contact|^older than|^newer|^trying|^tried|more "
+    "than|greater than|larger than|staging|^minimum|^at least|^needs|^requires|^instead of|^differ|^other numa|^was "
+    "|^but ";
 
 // Words of a fault, or of a job over TCP instead of RDMA. No statement makes them harmless, with or without a mark of
 // information: the level of a logger is not that of the event that it prints.
 constexpr std::string_view kFaults =
-    "^died$|^dead$|^crash$|^crashed|kernel panic|^panicked|^panic:|^assert|lockup|fallen off|fell off|^xid$|unhealthy|"
-    "^nan$|abort complete|^aborted|^aborting|^hang$|^hangs|^hung$|^lost$|^segfault|^wedged|powered off|"
-    "(down)|^state: down|link is down|up -> down|node reboot required|recovery action|pending retirement|pending "
-    "remap|thermal slowdown|^using *socket|^using tcp |"
-    "^using *network tcp|^instead of|^older than|^differs from|^mismatch|0xffffffff";
+    "^died$|^dead$|^crash$|^crashed|kernel panic|^panicked|^panic:|^assert|lockup|fallen off|fell "
+    "off|^xid$|unhealthy|^nan$|abort complete|^aborted|^aborting|^hang$|^hangs|^hung$|^lost$|^segfault|^wedged|powered "
+    "off|(down)|^state: down|link is down|up -> down|node reboot required|recovery action|pending retirement|pending "
+    "remap|thermal slowdown|^using *socket|^using tcp |^using *network tcp|^instead of|^older than|^differs "
+    "from|^mismatch|0xffffffff";
 
 // A mark of information says more than doubtful words. The narrow ones first. A reset or a clean-up has a reason before
 // it, independent of the program that prints it.
 constexpr Condition kStatements[] = {
     {"states-recovery",
      unknown,
-     "recovery flow|recovery start|^start*recover|^begin*recover|^attempt*recover|^recovering|recovery in progress|"
-     "reset scheduled|^schedul*reset|request*reset|^resetting|is being reset|going to reset|^will reset|reset event|"
-     "reset in progress|^start*reset|^begin*reset|^trigger*reset|^reset(*done|reset done|reset completed|reset "
-     "request|reset detected|reset issued|^dumping|state dump|^dump of|^coredump|core "
-     "dump|recovery is not permitted|^health work*not permitted|"
-     "tear down|tearing down|^start*teardown|^quiesc|^halting|^reinit|^re-init|^restarting|^rebooting|^rolling back",
+     "recovery flow|recovery start|^start*recover|^begin*recover|^attempt*recover|^recovering|recovery in "
+     "progress|reset scheduled|^schedul*reset|request*reset|^resetting|is being reset|going to reset|^will reset|reset "
+     "event|reset in progress|^start*reset|^begin*reset|^trigger*reset|^reset(*done|reset done|reset completed|reset "
+     "request|reset detected|reset issued|^dumping|state dump|^dump of|^coredump|core dump|recovery is not "
+     "permitted|^health work*not permitted|tear down|tearing "
+     "down|^start*teardown|^quiesc|^halting|^reinit|^re-init|^restarting|^rebooting|^rolling back",
      {"The message says that the driver or the program resets, restarts, recovers or cleans up a part, or saves its "
       "state for a report. That is a consequence: an error, a request or a reset before it is the cause, and its "
       "connections, such as those of RDMA, are lost. Look at the lines before this one, of the same device."}},
@@ -54,8 +54,8 @@ constexpr Condition kStatements[] = {
      none,
      "^pending update|update is pending|update pending|^pending activation|take effect|takes effect|taking effect|take "
      "affect|after reboot|after the reboot|after a reboot|next reboot|next boot|upon reboot|reboot to|requires a "
-     "reboot|reboot is required|reboot required|reboot needed|after reload|after a reload|next reload|after next reset|"
-     "next reset|next power cycle|after a power cycle",
+     "reboot|reboot is required|reboot required|reboot needed|after reload|after a reload|next reload|next reset|next "
+     "power cycle|after a power cycle",
      {"The message says that something was written or changed that is used later only: after a reset or reload of the "
       "device (devlink dev reload), a reboot, or a restart of the service. Harmless; no action but that step."},
      false,
@@ -64,16 +64,15 @@ constexpr Condition kStatements[] = {
     {"states-fewer",
      none,
      "only * out of *|only * of the *|only * of * request|^limiting|limited to|^limit*to |reduced "
-     "to|^reducing|^lowering|"
-     "lowered to|^capped|capping|^fewer|rounded|^truncat*to |^adjust|shrunk to|scaled down",
+     "to|^reducing|^lowering|lowered to|^capped|capping|^fewer|rounded|^truncat*to |^adjust|shrunk to|scaled down",
      {"The message says that the program got, or takes, less or something else than it asked for, and goes on with it: "
       "queues, rings, vectors, a size or a rate that others share, or that the part does not have. Harmless for the "
       "function; no action if the speed is right."},
      false,
-     {.words =
-          "fail|error|^lane|^width|^x1 |^x2 |^x4 |^x8 "
-          "|^x16|^gt/s|gb/s|^gbps|mbps|^link|pcie|memlock|^fault|recovery mode|refer to|gpus|nvlink|nvswitch|^hcas|"
-          "^nics|^ranks|^nodes|^planes|^hosts|^workers|thermal|temperature|throttl|^clocks|^speed|^power",
+     {.words = "fail|error|^lane|^width|^x1 |^x2 |^x4 |^x8 "
+               "|^x16|^gt/s|gb/s|^gbps|mbps|^link|pcie|memlock|^fault|recovery mode|refer "
+               "to|gpus|nvlink|nvswitch|^hcas|^nics|^ranks|^nodes|^planes|^hosts|^workers|thermal|temperature|throttl|^"
+               "clocks|^speed|^power",
       .shares = false}},
 
     {"states-taint",
@@ -92,8 +91,7 @@ constexpr Condition kStatements[] = {
 
     {"states-version",
      none,
-     "^version:*.|version *.*.|version is *.|^firmware *.*.*|^fw *.*.*|^driver *.*.*|^release "
-     "*.*.|^build *.*.",
+     "^version:*.|version *.*.|version is *.|^firmware *.*.*|^fw *.*.*|^driver *.*.*|^release *.*.|^build *.*.",
      {"The line names a version of a driver, a firmware or a program, at its start. Harmless; no action. Compare it "
       "with other hosts if only this one fails."},
      false,
@@ -101,24 +99,23 @@ constexpr Condition kStatements[] = {
 
     {"states-connected",
      none,
-     "established|^connected|has connected|^accepted|^joined|address resolved|route resolved|handshake "
-     "complete|handshake "
+     "established|^connected|^accepted|^joined|address resolved|route resolved|handshake complete|handshake "
      "done|^online$|^rejoined|^reconnected|link up|link is up|^active ports|becomes ready|link ready|is "
-     "reachable|carrier "
-     "acquired|gained carrier|changed state to up",
+     "reachable|carrier acquired|gained carrier|changed state to up",
      {"The message says that a connection or a link is there: established, active, up. Harmless; no action."},
      false,
      {.words = kDoubtful}},
 
     {"states-start",
      none,
-     "initialized|initialised|^initializing|^initialising|^init done|^started|^starting|^loaded|^loading|^registered|"
-     "^registering|^enabled|^enabling|^created|^creating|^added|^adding|^attached|^probed|^opened|^opening|^listening|"
-     "^discovered|^found |^using |^use |^selected|^selecting|^choosing|^chosen|^picked|^assigned|^allocated|"
-     "^reserved|^configured|^configuring|^set to |^setting |^mapped|^mapping|^bound to|^binding|^success|^succeeded|"
-     "^complete|^completed|^done$|^finished|^ready$|status 0$|status=0$|rc 0$|rc=0$|^running|^entering|^waiting for "
-     "client|^giving out device|^polled|^posted|^polling|^updated|^updating|^writing|^reading|^read |"
-     "device found|^negotiated|^restored|^resumed|^resuming|^default|^activated|^activating|^granted|^accepting",
+     "initialized|initialised|^initializing|^initialising|^init "
+     "done|^started|^starting|^loaded|^loading|^registered|^registering|^enabled|^enabling|^created|^creating|^added|^"
+     "adding|^attached|^probed|^opened|^opening|^listening|^discovered|^found |^using |^use "
+     "|^selected|^selecting|^choosing|^chosen|^picked|^assigned|^allocated|^reserved|^configured|^configuring|^set to "
+     "|^setting |^mapped|^mapping|^bound to|^binding|^success|^succeeded|^complete|^done$|^finished|^ready$|status "
+     "0$|status=0$|rc 0$|rc=0$|^running|^entering|^waiting for client|^giving out "
+     "device|^polled|^posted|^polling|^updated|^updating|^writing|^reading|^read |device "
+     "found|^negotiated|^restored|^resumed|^resuming|^default|^activated|^activating|^granted|^accepting",
      {"The message reports a step of a start, a choice or a setting that succeeded, and no error. Harmless; no "
       "action, unless a value in it is not the one that was meant."},
      false,
@@ -172,7 +169,7 @@ bool has_two_versions(std::string_view small) {
 
 bool names_fault(const LogLine& line) {
   static const PatternList faults(kFaults);
-  return faults.is_in(line.small, LetterGroups(line.small));
+  return faults.is_in(line.small, line.small_groups);
 }
 
 }  // namespace
@@ -193,24 +190,17 @@ const Condition* statement_of(const LogLine& line) {
     const std::string stated = lower(without_advice(line.text));
     return words.is_in(stated, LetterGroups(stated));
   };
-  const LetterGroups groups(line.small);
   const bool is_marked = line.severity == Severity::informational, is_fault = names_fault(line),
              is_few = counts_too_few(line.small);
   for (size_t at = 0; at < lists.size(); ++at)
-    if (lists[at].first.is_in(line.small, groups) && is_stated(lists[at].first) &&
-        (is_marked || !lists[at].second.is_in(line.small, groups))) {
+    if (lists[at].first.is_in(line.small, line.small_groups) && is_stated(lists[at].first) &&
+        (is_marked || !lists[at].second.is_in(line.small, line.small_groups))) {
       const OtherMeaning& denied = kStatements[at].denied;
       if (denied.two_versions && has_two_versions(line.small)) return nullptr;
       if (kStatements[at].cause == none) return is_fault || (is_few && denied.shares) ? nullptr : &kStatements[at];
       return is_other ? nullptr : &kStatements[at];
     }
   return nullptr;
-}
-
-const LineMessage* printer_of(LogLine line) {
-  line.severity = Severity::failure;
-  const LineMessage* message = recognize(line);
-  return message != nullptr && message->is_component() ? message : nullptr;
 }
 
 }  // namespace fabric::lines

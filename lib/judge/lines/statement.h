@@ -15,8 +15,4 @@ bool has_words_of_fault(const LogLine& line);
 // The first that applies; nullptr: none.
 const Condition* statement_of(const LogLine& line);
 
-// The printer of this line if it reported an error: a line without a mark has the same driver or
-// library. nullptr: none is known.
-const LineMessage* printer_of(LogLine line);
-
 }  // namespace fabric::lines

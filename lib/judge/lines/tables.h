@@ -6,6 +6,20 @@
 
 namespace fabric::lines {
 
+// The columns that few rows have.
+constexpr LineMessage consequence(LineMessage row) {
+  row.role = Role::consequence;
+  return row;
+}
+constexpr LineMessage consequence_of(std::string_view families, LineMessage row) {
+  row.follows = families;
+  return consequence(row);
+}
+// The message refers to the error line before it.
+constexpr LineMessage wrapping(LineMessage row) {
+  row.needs_line_before = true;
+  return row;
+}
 constexpr LineMessage on_silence(LineMessage row) {
   row.is_silence = true;
   return row;

@@ -24,73 +24,49 @@ constexpr LineMessage kRows[] = {
     {"torch-store-retry", peer,
      "TCP client failed to connect/validate|failed to connect/validate to host|waitForInput: poll for socket|wait "
      "timeout after * keys|Socket Timeout*store|DistStoreError|Timed out after * seconds waiting for clients|clients "
-     "joined|DistNetworkError|The client socket has failed to connect to any network address|retrieving ncclUniqueId "
-     "from*got error|store->get(*got error|RendezvousTimeoutError|RendezvousConnectionError|The connection to the C10d "
-     "store has failed",
+     "joined|DistNetworkError|retrieving ncclUniqueId from*got error|store->get(*got "
+     "error|RendezvousTimeoutError|RendezvousConnectionError|The connection to the C10d store has failed",
      "The store of PyTorch, by which the ranks find each other over TCP (MASTER_ADDR, MASTER_PORT, rdzv_endpoint), "
      "does not answer or not all ranks joined: rank 0 is late (its log shows where it is; init_process_group has a "
      "timeout), ended or has not started, the name resolves to another address, or a proxy or firewall closes the "
      "connection. RDMA is not used here.",
      "env | grep MASTER_; getent hosts $MASTER_ADDR; ss -ltnp", "PyTorch torch/csrc/distributed/c10d/TCPStore.cpp"},
-    {"torch-heartbeat",
-     peer,
-     "Failed to check the \"should dump\" flag on TCPStore|Terminating the process after attempting to dump debug "
-     "info|HeartbeatMonitor|heartbeat timeout*ProcessGroupNCCL|Received a dump signal due to a collective "
-     "timeout|Observed flight recorder dump signal|Exception (either an error or timeout) detected by watchdog|Process "
-     "group watchdog thread terminated with exception|taking the entire process down|To avoid data inconsistency, we "
-     "are taking",
-     "The watchdog of PyTorch ends this process after an error or a collective that did not finish, on this rank or "
-     "another one. A consequence: the first rank with an error is the cause, or the rank that did not enter the "
-     "collective; if only the store is named, rank 0 ended before.",
-     "grep -hE 'WARN|ERROR|Traceback' LOG-OF-EVERY-RANK | head; env | grep TORCH_NCCL",
-     "PyTorch ProcessGroupNCCL.cpp",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "nccl|wc|async|gpu|torch|gloo|out|ofi|ucx"},
-    {"torch-stack",
-     unknown,
-     "Exception raised from * at *(most recent call first)",
-     "The place in PyTorch where an error was reported. A consequence: the line before it has the error. An error of "
-     "CUDA is often of an earlier call (CUDA_LAUNCH_BLOCKING=1 shows it).",
-     "grep -hE 'WARN|ERROR|Traceback|CUDA error' LOG-OF-EVERY-RANK | head",
-     "PyTorch c10/util/Exception.h",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nccl|wc|async|gpu|torch|gloo|cuda|ucx"},
-    {"horovod-shutdown",
-     unknown,
-     "Horovod has been shut down",
-     "Horovod ended on all ranks, because a rank ended or failed. A consequence: the first rank with an error is the "
-     "cause.",
-     "grep -hE 'WARN|ERROR|Traceback' LOG-OF-EVERY-RANK | head",
-     "Horovod horovod/common/operations.cc",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "nccl|wc|async|gpu|torch|gloo|out|ompi|mpich"},
-    {"torch-worker-signal",
-     unknown,
-     "Sending process * closing signal SIGTERM|Received Signals.SIGTERM death signal|Received 15 death signal|Received "
-     "1 death signal|Signal 15 (SIGTERM) received by PID|SignalException: Process|Closing process * via signal SIGTERM",
-     "torchrun stops the other ranks of the host, because a rank ended or the scheduler sent SIGTERM (time limit, "
-     "preemption, scancel). A consequence: the first \"failed (exitcode\" or Traceback, or the log of the scheduler, "
-     "has the cause.",
-     "grep -hE 'exitcode|Traceback' LOG-OF-EVERY-RANK | head; scontrol show job $SLURM_JOB_ID",
-     "PyTorch torch/distributed/elastic",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "nccl|wc|async|gpu|torch|gloo|out|slurm"},
+    consequence_of(
+        "nccl|wc|async|gpu|torch|gloo|out|ofi|ucx",
+        {"torch-heartbeat", peer,
+         "Failed to check the \"should dump\" flag on TCPStore|Terminating the process after attempting to dump debug "
+         "info|HeartbeatMonitor|heartbeat timeout*ProcessGroupNCCL|Received a dump signal due to a collective "
+         "timeout|Observed flight recorder dump signal|Process group watchdog thread terminated with exception|taking "
+         "the entire process down|To avoid data inconsistency, we are taking",
+         "The watchdog of PyTorch ends this process after an error or a collective that did not finish, on this rank "
+         "or another one. A consequence: the first rank with an error is the cause, or the rank that did not enter the "
+         "collective; if only the store is named, rank 0 ended before.",
+         "grep -hE 'WARN|ERROR|Traceback' LOG-OF-EVERY-RANK | head; env | grep TORCH_NCCL",
+         "PyTorch ProcessGroupNCCL.cpp"}),
+    consequence_of(
+        "nccl|wc|async|gpu|torch|gloo|cuda|ucx",
+        wrapping({"torch-stack", unknown, "Exception raised from * at *(most recent call first)",
+                  "The place in PyTorch where an error was reported. A consequence: the line before it has the error. "
+                  "An error of CUDA is often of an earlier call (CUDA_LAUNCH_BLOCKING=1 shows it).",
+                  "grep -hE 'WARN|ERROR|Traceback|CUDA error' LOG-OF-EVERY-RANK | head",
+                  "PyTorch c10/util/Exception.h"})),
+    consequence_of(
+        "nccl|wc|async|gpu|torch|gloo|out|ompi|mpich",
+        {"horovod-shutdown", unknown, "Horovod has been shut down",
+         "Horovod ended on all ranks, because a rank ended or failed. A consequence: the first rank with an error is "
+         "the "
+         "cause.",
+         "grep -hE 'WARN|ERROR|Traceback' LOG-OF-EVERY-RANK | head", "Horovod horovod/common/operations.cc"}),
+    consequence_of("nccl|wc|async|gpu|torch|gloo|out|slurm",
+                   {"torch-worker-signal", unknown,
+                    "Sending process * closing signal SIGTERM|Received Signals.SIGTERM death signal|Received 15 death "
+                    "signal|Received 1 death signal|Signal 15 (SIGTERM) received by PID|SignalException: "
+                    "Process|Closing process * via signal SIGTERM",
+                    "torchrun stops the other ranks of the host, because a rank ended or the scheduler sent SIGTERM "
+                    "(time limit, preemption, scancel). A consequence: the first \"failed (exitcode\" or Traceback, or "
+                    "the log of the scheduler, has the cause.",
+                    "grep -hE 'exitcode|Traceback' LOG-OF-EVERY-RANK | head; scontrol show job $SLURM_JOB_ID",
+                    "PyTorch torch/distributed/elastic"}),
     {"torch-rank-mismatch", software,
      "Detected mismatch between collectives on ranks|Tensors must be contiguous|Rank * is running collective: "
      "CollectiveFingerPrint|Default process group has not been initialized|Mismatched collectives|collective "
@@ -130,7 +106,7 @@ constexpr LineMessage kRows[] = {
      "ranks, a missing optional library, settings that differ between two instances, or values that became infinite. "
      "The line does not report a network error.",
      "grep -hE 'Traceback|rror' LOG-OF-EVERY-RANK | head", "DeepSpeed, Megatron, PyTorch, vLLM"},
-    {"ray-shm", software, "The object store is using /tmp instead of /dev/shm|object store is using /tmp",
+    {"ray-shm", software, "object store is using /tmp",
      "Ray keeps its object store in /tmp, because the shared memory of the container (/dev/shm, 64 MiB by default) is "
      "too small: objects go through the disk and are slow. Start the container with --shm-size of a third of the "
      "memory, --ipc=host, or an emptyDir of medium Memory at /dev/shm.",
@@ -144,19 +120,15 @@ constexpr LineMessage kRows[] = {
      "(RAY_memory_usage_threshold). The peers of the worker see a closed connection. Use fewer or smaller tasks per "
      "node, or raise the limit of the container. The network is not at fault.",
      "free -g; ray status; journalctl -k -g oom-kill", "Ray src/ray/raylet/node_manager.cc"},
-    {"ray-worker-failed",
-     unknown,
-     "error raised in its creation task|have not registered within the timeout|RayTaskError(",
-     "A worker of Ray failed in its own code, or during its start. The line is a consequence: the Traceback of the "
-     "worker, in this log or in /tmp/ray/session_latest/logs (worker-*.err) of its node, has the cause.",
-     "grep -hE 'Traceback|rror' /tmp/ray/session_latest/logs/worker-*.err | head",
-     "Ray python/ray/exceptions.py",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nccl|wc|async|gpu|torch|gloo|out|nvshmem|mooncake|nixl|ucx"},
+    consequence_of(
+        "nccl|wc|async|gpu|torch|gloo|out|nvshmem|mooncake|nixl|ucx",
+        wrapping(
+            {"ray-worker-failed", unknown,
+             "error raised in its creation task|have not registered within the timeout|RayTaskError(",
+             "A worker of Ray failed in its own code, or during its start. The line is a consequence: the Traceback of "
+             "the worker, in this log or in /tmp/ray/session_latest/logs (worker-*.err) of its node, has the cause.",
+             "grep -hE 'Traceback|rror' /tmp/ray/session_latest/logs/worker-*.err | head",
+             "Ray python/ray/exceptions.py"})),
     {"ray-node-died", peer,
      "The node with node id * and address * has been marked dead|has been marked dead because the detector|The actor "
      "died unexpectedly|The actor is dead because its|ActorDiedError|ActorUnavailableError|WorkerCrashedError|Raylet "
@@ -168,36 +140,29 @@ constexpr LineMessage kRows[] = {
      "ray status; journalctl -k -g oom-kill; ls /tmp/ray/session_latest/logs", "Ray src/ray/gcs"},
     {"ray-channel-timeout", peer, "RayChannelTimeoutError|RayCgraphTimeout",
      "A worker of Ray's compiled graph (vLLM with several nodes) did not deliver its result in time: it hangs, mostly "
-     "in "
-     "NCCL or while it compiles, or it died. Look at the logs of the other workers for the first error; a slow step "
+     "in NCCL or while it compiles, or it died. Look at the logs of the other workers for the first error; a slow step "
      "needs a longer RAY_CGRAPH_get_timeout.",
      "ray status; grep -hE 'WARN|ERROR' /tmp/ray/session_latest/logs/worker-*.err | head",
      "Ray python/ray/exceptions.py"},
     {"ray-no-resources", software,
      "Error: No available node types can fulfill resource request|cannot be scheduled right now|Current node has no "
-     "GPU available|current node has no gpu available|placement group*cannot be|does not have enough GPUs|Tensor "
-     "parallel size (*exceeds available GPUs|exceeds available GPUs|exceeds the total number of available GPUs in "
-     "the placement|Ray does not allocate any GPUs on the driver",
+     "GPU available|current node has no gpu available|placement group*cannot be|does not have enough GPUs|exceeds "
+     "available GPUs|exceeds the total number of available GPUs in the placement|Ray does not allocate any GPUs on the "
+     "driver",
      "The job asks for more GPUs than Ray sees: a node has not joined the cluster, its container has no GPUs "
      "(CUDA_VISIBLE_DEVICES), or another job holds them. Compare ray status with the size of tensor and pipeline "
      "parallelism.",
      "ray status; nvidia-smi -L", "Ray, vLLM vllm/executor/ray_utils.py"},
-    {"vllm-worker-ended",
-     unknown,
-     "Got fatal signal from worker process|EngineCore hit an exception|EngineCore failed to start|Engine core "
-     "initialization failed|EngineDeadError|Engine core proc * died|WorkerProc "
-     "initialization failed|Worker proc * died unexpectedly|EngineCore encountered a fatal error|AsyncLLMEngine has "
-     "failed|MQLLMEngine|RPC call to * timed out|RPC call to execute_model timed out",
-     "vLLM ended because one of its processes ended or did not answer in time. A consequence: the first Traceback or "
-     "NCCL WARN of a worker before this line is the cause (memory of the GPU, a shared library, NCCL).",
-     "grep -hE 'Traceback|rror|NCCL WARN' LOG-OF-EVERY-RANK | head",
-     "vLLM vllm/v1/engine",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "nccl|wc|async|gpu|torch|gloo|out|ray|nvshmem|mooncake|nixl|ucx"},
+    consequence_of("nccl|wc|async|gpu|torch|gloo|out|ray|nvshmem|mooncake|nixl|ucx",
+                   wrapping({"vllm-worker-ended", unknown,
+                             "Got fatal signal from worker process|EngineCore hit an exception|EngineCore failed to "
+                             "start|Engine core initialization failed|EngineDeadError|Engine core proc * "
+                             "died|WorkerProc initialization failed|Worker proc * died unexpectedly|EngineCore "
+                             "encountered a fatal error|AsyncLLMEngine has failed|MQLLMEngine|RPC call to * timed out",
+                             "vLLM ended because one of its processes ended or did not answer in time. A consequence: "
+                             "the first Traceback or NCCL WARN of a worker before this line is the cause (memory of "
+                             "the GPU, a shared library, NCCL).",
+                             "grep -hE 'Traceback|rror|NCCL WARN' LOG-OF-EVERY-RANK | head", "vLLM vllm/v1/engine"})),
     {"sglang-watchdog", unknown,
      "Received sigquit from a child process|atchdog timeout (self.watchdog_timeout|Scheduler hit an exception|The "
      "memory capacity is unbalanced|Rank 0 scheduler is dead|detokenizer*died|Scheduler or DataParallelController * "
@@ -226,9 +191,8 @@ constexpr LineMessage kRows[] = {
      "it, and test with ib_write_bw between the two hosts with the same devices and GID index.",
      "fabric-agentctl diagnose; env | grep MC_; ss -ltnp", "Mooncake mooncake-transfer-engine/src"},
     {"mooncake-not-registered", host,
-     "Memory region not registered by any active device|Address not registered by any device|not registered by "
-     "any|Source address not registered|Cannot select device for dest_addr|Dest address not registered|Device memory "
-     "not registered",
+     "not registered by any|Source address not registered|Cannot select device for dest_addr|Dest address not "
+     "registered|Device memory not registered",
      "The buffer of this transfer is registered at no RDMA device: its registration failed before on this host "
      "(\"Failed to register memory\": memlock, the limits max_mr_size of the NIC, GPU memory without nvidia_peermem or "
      "DMA-BUF), no device is active, or it was freed.",
@@ -238,8 +202,8 @@ constexpr LineMessage kRows[] = {
      "Active handshake RPC failed; resetting|Cannot make connection for endpoint|RDMA ready ACK|peer rails are "
      "paused|failed to setup endpoint|Received empty endpoint|Mismatched qp number|QP number mismatch|mismatched "
      "qp|Failed to modify QP to RTR, check mtu, gid, peer lid|Failed to modify QP to INIT, check local context port "
-     "num|Failed to modify QP to RTS|Invalid argument: received packet mismatch|received packet mismatch|peer nic not "
-     "found|Rejecting*handshake|Peer nic not found in that server|RDMA endpoint*handshake",
+     "num|Failed to modify QP to RTS|received packet mismatch|peer nic not found|Rejecting*handshake|Peer nic not "
+     "found in that server|RDMA endpoint*handshake",
      "Mooncake could not connect a queue pair to a device of the peer: the peer has another list of devices or none "
      "that reaches this rail, its GID index or MTU does not fit (RTR), its process was restarted, or its handshake "
      "port cannot be reached. Give both sides the same device list and MC_GID_INDEX, and read the log of the peer at "
@@ -273,17 +237,16 @@ constexpr LineMessage kRows[] = {
      "RCCL cannot read a GPU from /sys/class/kfd, where the driver shows the topology: the container lacks /sys or "
      "/dev/kfd, the GPU is not visible to it, or amdgpu did not start it.",
      "ls /sys/class/kfd/kfd/topology/nodes /dev/kfd; rocm-smi --showtopo", "RCCL src/misc/alt_rsmi.cc"},
-    {"mooncake-recomputes", unknown, "Failed to receive all KVs and hidden states",
-     "The KV cache did not arrive from the prefill side, and the decode side computes it again: slower, not wrong. "
-     "This "
-     "is a consequence: the transfer failed, and Mooncake's own lines on both sides say why.",
-     "grep -hE '^[EW][0-9]' LOG-OF-BOTH-SIDES | head", "vLLM, Mooncake mooncake_store_connector.py", 0,
-     Role::consequence},
-    {"mooncake-attempts", unknown, "transfer_incomplete max_attempts|Transfer incomplete, retrying",
-     "A transfer of Mooncake did not complete: it is tried again, or given up after the last attempt. This is a "
-     "consequence; the first error of the transfer engine (slices, handshake), here or at the peer, is the cause.",
-     "grep -hE ' E[0-9]|ERROR' LOG-OF-EVERY-RANK | head", "Mooncake mooncake-store/src/client.cpp", 0,
-     Role::consequence},
+    consequence(
+        {"mooncake-recomputes", unknown, "Failed to receive all KVs and hidden states",
+         "The KV cache did not arrive from the prefill side, and the decode side computes it again: slower, not wrong. "
+         "This is a consequence: the transfer failed, and Mooncake's own lines on both sides say why.",
+         "grep -hE '^[EW][0-9]' LOG-OF-BOTH-SIDES | head", "vLLM, Mooncake mooncake_store_connector.py"}),
+    consequence(
+        {"mooncake-attempts", unknown, "transfer_incomplete max_attempts|Transfer incomplete, retrying",
+         "A transfer of Mooncake did not complete: it is tried again, or given up after the last attempt. This is a "
+         "consequence; the first error of the transfer engine (slices, handshake), here or at the peer, is the cause.",
+         "grep -hE ' E[0-9]|ERROR' LOG-OF-EVERY-RANK | head", "Mooncake mooncake-store/src/client.cpp"}),
     {"doca-gid", host, "doca_verbs*ailed to query roce version|doca_verbs*ailed to query ROCE",
      "DOCA could not read which kind of RoCE the GID of the port has: the GID index is empty or wrong, or the "
      "container does not show /sys/class/infiniband. Check the GID index and the GID table of the port.",
@@ -303,20 +266,13 @@ constexpr LineMessage kRows[] = {
      "established again after a restart of the peer. Harmless by itself; if connections are established repeatedly, "
      "look at the log of the peer.",
      "env | grep MC_", "Mooncake mooncake-transfer-engine/src/transport"},
-    {"mooncake-transfer",
-     unknown,
-     "TRANSFER_FAIL",
-     "A value did not get to or from Mooncake's store, because the transfer to the other node failed. This is a "
-     "consequence: the lines of rdma_transport and worker_pool before it have the status of the RDMA operation, or the "
-     "peer ended.",
-     "grep -hE 'rdma_|worker_pool' LOG-OF-EVERY-RANK | head; fabric-agentctl check",
-     "Mooncake mooncake-store ErrorCode",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     true,
-     "mooncake|wc|modify|registration"},
+    consequence_of("mooncake|wc|modify|registration",
+                   wrapping({"mooncake-transfer", unknown, "TRANSFER_FAIL",
+                             "A value did not get to or from Mooncake's store, because the transfer to the other node "
+                             "failed. This is a consequence: the lines of rdma_transport and worker_pool before it "
+                             "have the status of the RDMA operation, or the peer ended.",
+                             "grep -hE 'rdma_|worker_pool' LOG-OF-EVERY-RANK | head; fabric-agentctl check",
+                             "Mooncake mooncake-store ErrorCode"})),
     {"rdma-library-missing", software,
      "libmlx5.so not available at runtime|libbnxt_re.so not available at runtime|libionic.so not available at "
      "runtime|UCCL P2P: failed to load lib|UCCL P2P: dlsym|Failed to open libmlx5|Failed to load libmlx5|Failed to "
@@ -415,8 +371,8 @@ constexpr LineMessage kRows[] = {
     {"nvshmem-bootstrap", software,
      "Bootstrap unable to load|Bootstrap failed to get symbol|Bootstrap plugin init failed|Bootstrap library dlopen "
      "failed|Invalid bootstrap|bootstrap_loader_init|bootstrap*plugin*failed|bootstrap_init failed|Bootstrap plugin "
-     "preinit failed|bootstrap version (*is not compatible|Bootstrap versions not compatible|returned an "
-     "incompatible version|BOOTSTRAP_UID_SESSION_ID|Invalid UID Session ID",
+     "preinit failed|bootstrap version (*is not compatible|Bootstrap versions not compatible|returned an incompatible "
+     "version|BOOTSTRAP_UID_SESSION_ID|Invalid UID Session ID",
      "NVSHMEM could not start the exchange between its processes: the library nvshmem_bootstrap_*.so of the chosen way "
      "(NVSHMEM_BOOTSTRAP: MPI, PMI, UID) is missing in LD_LIBRARY_PATH or was built for another MPI, or the launcher "
      "offers another PMI. UID needs an interface (NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME).",
@@ -429,9 +385,9 @@ constexpr LineMessage kRows[] = {
      "(DeepEP) needs it.",
      "env | grep NVSHMEM; ldd PROGRAM | grep nvshmem", "NVSHMEM src/host"},
     {"nixl-rail", network,
-     "Failed to create rail for|libfabric_rail*fi_av_insert failed|libfabric_rail*Failed to post recv|Failed to "
-     "insert address for rail|libfabric_rail*fi_*data failed|libfabric_rail*fi_read failed|postXfer*failed on rail|"
-     "CQ read failed on rail|drainPostQueue: post failed|insertAllAddresses failed",
+     "Failed to create rail for|libfabric_rail*Failed to post recv|libfabric_rail*fi_*data "
+     "failed|libfabric_rail*fi_read failed|postXfer*failed on rail|CQ read failed on rail|drainPostQueue: post "
+     "failed|insertAllAddresses failed",
      "The libfabric backend of NIXL could not use a rail (a network device): the provider refused it, or the address "
      "of the peer is not valid there. Compare fi_info on both hosts and the devices of the container; the error of "
      "libfabric is in the line.",

@@ -10,28 +10,22 @@ using enum FaultLocation;
 constexpr std::string_view kHccl = "CANN HCCL src/platform/hccp, HCCL troubleshooting of Huawei";
 
 constexpr LineMessage kRows[] = {
-    {"nccl-allocator-poll",
-     unknown,
-     "[Rem Allocator] Poll failed|[Rem Allocator]|[Proxy Service UDS] Poll failed|[Proxy Service] Poll failed|Poll "
-     "failed with error",
-     "A helper thread of NCCL (remote memory allocator, proxy service) lost the local connection to its process: "
-     "mostly a consequence of another failure. The first error of this and of the other ranks before it is the cause.",
-     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
-     "NCCL src/allocator.cc, src/proxy.cc",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "nccl|wc|async|modify|open|registration|object|ofi|gpu"},
+    consequence_of(
+        "nccl|wc|async|modify|open|registration|object|ofi|gpu",
+        {"nccl-allocator-poll", unknown,
+         "[Rem Allocator]|[Proxy Service UDS] Poll failed|[Proxy Service] Poll failed|Poll failed with error",
+         "A helper thread of NCCL (remote memory allocator, proxy service) lost the local connection to its process: "
+         "mostly a consequence of another failure. The first error of this and of the other ranks before it is the "
+         "cause.",
+         "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NCCL src/allocator.cc, src/proxy.cc"}),
     {"nccl-ipc-handle", host,
      "IpcGetMemHandle failed|IpcOpenMemHandle "
      "failed|cudaIpcOpenMemHandle*failed|hipIpcOpenMemHandle*failed|hipIpcGetMemHandle|failed to peer with "
      "device|failed to open CUDA IPC handle|cuMemImportFromShareableHandle|cuMemExportToShareableHandle",
      "A buffer of a GPU cannot be shared with another process or GPU of this host (CUDA or HIP IPC, peer access): the "
      "driver or GPU does not support it, the containers of the ranks share no IPC or PID namespace (--ipc=host), or "
-     "memory of another kind (cuMem) is used. With ROCm, also HSA_ENABLE_IPC_MODE_LEGACY, "
-     "which some images set: unset it. NCCL_P2P_DISABLE=1 or NCCL_CUMEM_ENABLE=0 as a test.",
+     "memory of another kind (cuMem) is used. With ROCm, also HSA_ENABLE_IPC_MODE_LEGACY, which some images set: unset "
+     "it. NCCL_P2P_DISABLE=1 or NCCL_CUMEM_ENABLE=0 as a test.",
      "nvidia-smi topo -p2p r; readlink /proc/PID/ns/ipc; env | grep NCCL_", "NCCL src/transport/p2p.cc"},
     // HCCL and HCCP of Huawei's Ascend NPUs; the numbers behind ret are errnos, or of enum HcclResult.
     {"ascend-link", cable, "ra_hdc_rdev*ret(-67)|ra rdev init failed*ret(-67)|ra_rdev*ret(-67)",
@@ -40,7 +34,7 @@ constexpr LineMessage kRows[] = {
      "its IP address (/etc/hccn.conf). phy_id is the number of the NPU.",
      "hccn_tool -i NPU -link -g; hccn_tool -i NPU -optical -g; hccn_tool -i NPU -ip -g", kHccl},
     {"ascend-listen", host,
-     "[HcclSocket][Listen]*fail|bind fail!|client bind fail!|bind and listen fail|ra listen start failed|^EJ0003: ",
+     "[HcclSocket][Listen]*fail|bind fail!|bind and listen fail|ra listen start failed|^EJ0003: ",
      "HCCL could not listen at the address and port that the line names: the network port of the Ascend NPU has no "
      "link or not this IP address (errno 99), or another process of an earlier or of the same job uses the port (98; "
      "ports 60000 to 60015 of the host, or from HCCL_IF_BASE_PORT). An error of HCCP before it is the cause.",
@@ -55,7 +49,7 @@ constexpr LineMessage kRows[] = {
      "HCCL could not connect an Ascend NPU to another rank, or got no answer from it in time (HCCL_CONNECT_TIMEOUT, "
      "120 s): the other rank (dst_rank, remote) ended, hangs or is late. Look first at its log, and at ranks without "
      "any error; then at the link and the IP addresses of both NPUs (ping between them, TLS of both on or off).",
-     "hccn_tool -i NPU -link -g; hccn_tool -i NPU -ping -g address {peer}; env | grep HCCL_", kHccl, 0, Role::cause},
+     "hccn_tool -i NPU -link -g; hccn_tool -i NPU -ping -g address {peer}; env | grep HCCL_", kHccl},
     {"nccl-device-counts", software,
      "Detected mixed local Net device counts|Detected mixed local CollNet device counts|have different number of "
      "NICs|NCCL_IGNORE_NET_MISMATCH",
@@ -101,16 +95,15 @@ constexpr LineMessage kRows[] = {
      "NIC, firmware or rdma-core has none. NCCL_IB_DATA_DIRECT=0 goes on without it.",
      "lspci -d 15b3:; ibv_devinfo -d {rdma} | grep fw_ver", "NCCL src/transport/net_ib"},
     {"ofi-nccl-address", network,
-     "Unable to insert remote address into address vector|insert remote address|fi_av_insert*failed|address "
-     "vector*insert*failed|AV insert failed|Failed to insert address",
+     "insert remote address|address vector*insert*failed|AV insert failed|Failed to insert address",
      "The address of the peer could not be used (fi_av_insert): on EFA the peer is not reachable, because the security "
      "group does not allow all inbound and outbound traffic to itself or the instances are in another subnet; else the "
      "table of addresses is full. Test with FI_LOG_LEVEL=warn and fi_pingpong between the two instances.",
      "fi_info -p efa; rdma link show", "aws-ofi-nccl src"},
     {"ofi-nccl-gin", host,
      "GIN requires GDRCopy|NET/OFI*GDA-capable|NET/OFI*GDAKI: not supported|NET/OFI Failed to initialize GDRCopy|GIN "
-     "requires the OFI NET plugin|GIN only supports RDMA transport|GIN plugin does not support FI_MR|Failed to resolve "
-     "GDRCopy v2|NET/OFI*FI_EFA_GDA_OPS|GDRCopy support not available at compile",
+     "requires the OFI NET plugin|GIN only supports RDMA transport|Failed to resolve GDRCopy "
+     "v2|NET/OFI*FI_EFA_GDA_OPS|GDRCopy support not available at compile",
      "GPU-initiated networking (GIN) of NCCL's libfabric plugin lacks a requirement on this host: the RDMA protocol "
      "(OFI_NCCL_PROTOCOL), GDRCopy 2.5 or newer with its module gdrdrv, or an EFA device and a libfabric with which "
      "the GPU can post requests. NCCL_GIN_ENABLE=0 disables GIN.",
@@ -124,14 +117,14 @@ constexpr LineMessage kRows[] = {
      "the provider. Correct or unset the variable that the line names.",
      "env | grep -E 'OFI_NCCL|FI_'", "aws-ofi-nccl include/nccl_ofi_param_impl.h, src"},
     {"ofi-nccl-version", software,
-     "EFA provider requires at least libfabric version|requires at least libfabric|NET/OFI*libfabric "
-     "version|NET/OFI*Unsupported|Failed to find CUDA runtime|NET/OFI Failed to find CUDA|nccl_net_ofi*hwloc|NET/OFI "
-     "Failed to initialize * protocol|NET/OFI Failed to initialize rdma protocol|NET/OFI Failed to initialize sendrecv",
+     "requires at least libfabric|NET/OFI*libfabric version|NET/OFI*Unsupported|Failed to find CUDA runtime|NET/OFI "
+     "Failed to find CUDA|nccl_net_ofi*hwloc|NET/OFI Failed to initialize * protocol|NET/OFI Failed to initialize "
+     "sendrecv",
      "The libfabric plugin of NCCL does not fit: libfabric is too old, CUDA was not found, or the protocol "
      "(OFI_NCCL_PROTOCOL) could not start. Use libfabric and plugin of one release of the EFA installer "
      "(/opt/amazon/efa, /opt/amazon/ofi-nccl) in LD_LIBRARY_PATH.",
      "fi_info --version; echo $LD_LIBRARY_PATH; env | grep OFI_NCCL", "aws-ofi-nccl src"},
-    {"ofi-no-active-port", cable, "there are no active ports|no active ports",
+    {"ofi-no-active-port", cable, "no active ports",
      "The RDMA device that the line names has no port in the state active, so that libfabric does not use it: a link "
      "that is down (cable, module, switch port), or InfiniBand without a subnet manager. Harmless if this device shall "
      "not be used: compare ibv_devinfo.",
@@ -179,14 +172,12 @@ constexpr LineMessage kRows[] = {
      "cxi_stat; cxi_service list; env | grep FI_CXI", "libfabric prov/cxi"},
     {"opx-selection", software, "HFI selection|FI_OPX_HFI_SELECT|hfi_selector|No local TX context matches remote peer",
      "The variable FI_OPX_HFI_SELECT of the Omni-Path provider has an invalid value or matches no HFI of this host, or "
-     "no "
-     "HFI that it took is of the subnet of the peer (_FI_OPX_MULTI_HFI_FILTER_ with more than two subnets). Correct or "
-     "unset the variable; without it the provider uses the HFI nearest to the process.",
+     "no HFI that it took is of the subnet of the peer (_FI_OPX_MULTI_HFI_FILTER_ with more than two subnets). Correct "
+     "or unset the variable; without it the provider uses the HFI nearest to the process.",
      "opainfo; env | grep FI_OPX", "libfabric prov/opx/src/fi_opx_hfi_select.c"},
     {"opx-hfi-failed", host,
      "Unable to open HFI unit|Unable to open a context on HFI unit|opx*link*down|opx*Link down detected|Link has been "
-     "down more than|HFI*link is down|opx*Could not read GID|Error opening "
-     "file*hfi|opx*Detected user specified",
+     "down more than|HFI*link is down|opx*Could not read GID|Error opening file*hfi|opx*Detected user specified",
      "The Omni-Path provider (opx) could not use the HFI that it was given: the unit or port does not exist or is not "
      "active, its device file is not accessible, or a value of FI_OPX_HFI_SELECT or FI_OPX_PKEY is wrong.",
      "opainfo; ls -l /dev/hfi1_*; env | grep FI_OPX", "libfabric prov/opx"},
@@ -201,26 +192,19 @@ constexpr LineMessage kRows[] = {
      "UCX_IB_ROCE_SUBNET_LIST excludes all, or UCX_NET_DEVICES names another port. Leave the variables out, or use the "
      "index of the RoCE v2 IPv4 GID.",
      "fabric-agentctl check --only gid; env | grep UCX_", "UCX src/uct/ib/base/ib_device.c"},
-    {"ucx-unfinished",
-     software,
-     "unexpected tag-receive descriptor|was not returned to mpool|was not matched*UCX|UCX*was not matched|UCX*were not "
-     "released|UCX*not completed at",
-     "At its end the program left messages for which it had posted no receive, or requests that it had not completed: "
-     "UCX warns, and frees them. It is about the program, not the network; the results up to there are not touched. "
-     "Match each send with a receive, and complete all requests before finalize. UCX_LOG_LEVEL=error hides it.",
-     "env | grep UCX_LOG_LEVEL",
-     "UCX src/ucp/tag/tag_match.c, src/ucs/datastruct/mpool.c",
-     0,
-     Role::consequence,
-     Call::none,
-     {},
-     false,
-     "ucx|wc|modify|object|gpu"},
+    consequence_of("ucx|wc|modify|object|gpu",
+                   {"ucx-unfinished", software,
+                    "unexpected tag-receive descriptor|was not returned to mpool|was not matched*UCX|UCX*was not "
+                    "matched|UCX*were not released|UCX*not completed at",
+                    "At its end the program left messages for which it had posted no receive, or requests that it had "
+                    "not completed: UCX warns, and frees them. It is about the program, not the network; the results "
+                    "up to there are not touched. Match each send with a receive, and complete all requests before "
+                    "finalize. UCX_LOG_LEVEL=error hides it.",
+                    "env | grep UCX_LOG_LEVEL", "UCX src/ucp/tag/tag_match.c, src/ucs/datastruct/mpool.c"}),
     {"ucx-memory-type", software, "Segmentation fault: invalid permissions for mapped object",
      "The process read or wrote memory that the CPU may not access, mostly memory of a GPU that UCX took for host "
-     "memory: "
-     "UCX was built without CUDA or ROCm, UCX_TLS omits cuda_copy and cuda_ipc (rocm_copy, rocm_ipc), or its cache of "
-     "memory types missed the allocation (a static CUDA runtime: UCX_MEMTYPE_CACHE=n).",
+     "memory: UCX was built without CUDA or ROCm, UCX_TLS omits cuda_copy and cuda_ipc (rocm_copy, rocm_ipc), or its "
+     "cache of memory types missed the allocation (a static CUDA runtime: UCX_MEMTYPE_CACHE=n).",
      "ucx_info -d | grep -E 'cuda|rocm'; env | grep UCX_", "UCX src/ucs/debug/debug.c ucs_error_signal_handler()"},
     {"ucx-fork", software,
      "a fork() has been issued|fork() warning|ibv_fork_init() was disabled or failed|data corruption might occur when "
@@ -281,10 +265,10 @@ constexpr LineMessage kRows[] = {
      "not share (splitShare=0, NCCL_COMM_SPLIT_SHARE_RESOURCES=0), or use the same network for both.",
      "env | grep NCCL_", "NCCL src/init.cc"},
     {"perftest-options", software,
-     "only supported with WRITE|--data_validation |Multiple QPs only available|Inline feature not available|Events "
-     "feature not available|is Available only|Available only on Latency|only available in BW|in BW tests only|works "
-     "only with Duration|Duration mode d|run_infinitely|tests with inline|Perftest doesn't support|Perftest "
-     "supports|must be a multiple of post list|must be a multiple of receive post|must be a multiple of CQ|aes_xts "
+     "only supported with WRITE|--data_validation |Inline feature not available|Events feature not available|is "
+     "Available only|Available only on Latency|only available in BW|in BW tests only|works only with Duration|Duration "
+     "mode d|run_infinitely|tests with inline|Perftest doesn't support|Perftest supports|must be a multiple of post "
+     "list|must be a multiple of receive post|must be a multiple of CQ|aes_xts "
      "|log_dci_streams|log_active_dci_streams|Packet Pacing only|Packet Pacing is only|pps rate limit units|Unknown "
      "rate limit|Invalid rate limit units|Invalid rate limit type|when using Packet Pacing|Invalid MTU - |Please "
      "choose mtu|Raw Ethernet tests|connection not possible in|connection only possible in|supported only on "
@@ -316,7 +300,7 @@ constexpr LineMessage kRows[] = {
      "key|data encryption key|data_encryption_key|isn't supported for Raw|Can't produce a report|You are not running "
      "the atomic|Failed to set source address|Parser function exited with Error|cannot be used without CUDA|CUDA "
      "DMA-BUF cannot be used|Invalid Command line|does not support RDMA_CM|Please choose from {|Unsupported connection "
-     "type|isn't supported for Raw Ethernet",
+     "type",
      "perftest (ib_write_bw and others) rejects its options: one needs another that is missing or comes later on the "
      "command line (--use_cuda=N before --use_cuda_dmabuf), does not fit this test or connection type, or this "
      "perftest was built without it (CUDA, ROCm). Compare with --help of the program.",
@@ -327,33 +311,26 @@ constexpr LineMessage kRows[] = {
      "Client and server of perftest run with different options or versions: give both the same test, -s, -q, -m, "
      "--use_cuda and --report options, and use one release of perftest.",
      "ib_write_bw --version", "perftest src/perftest_communication.c"},
-    {"perftest-no-data",
-     network,
-     "Did not get Message for 120 Seconds|Error occurred while running|Completion with error at|Failed to complete "
-     "run_iter",
-     "A test of perftest failed or stopped while it ran: no data came for 120 seconds, or a completion had an error "
-     "(the status line beside it decides). The path between the ports loses packets, the MTU (-m) does not pass the "
-     "switches, or the other side ended: try -m 1024, then look at the counters of both ports.",
-     "fabric-agentctl counters; fabric-agentctl diagnose",
-     "perftest src/perftest_resources.c",
-     0,
-     Role::cause,
-     Call::none,
-     {},
-     true},
+    wrapping(
+        {"perftest-no-data", network,
+         "Did not get Message for 120 Seconds|Error occurred while running|Completion with error at|Failed to complete "
+         "run_iter",
+         "A test of perftest failed or stopped while it ran: no data came for 120 seconds, or a completion had an "
+         "error (the status line beside it decides). The path between the ports loses packets, the MTU (-m) does not "
+         "pass the switches, or the other side ended: try -m 1024, then look at the counters of both ports.",
+         "fabric-agentctl counters; fabric-agentctl diagnose", "perftest src/perftest_resources.c"}),
     {"perftest-odp", host,
-     "isn't ODP capable|doesn't support implicit ODP|ODP * is not supported for|ODP * not supported for|ODP Atomics "
-     "are not supported|ODP is not available on|T10DIF signature offload is not supported|Packet Pacing isn't "
-     "supported|Couldn't allocate TD|Couldn't allocate PAD|Couldn't allocate DMAH|Failed to create DMAH|Couldn't "
-     "create null MR|No data direct support|Data Direct is not supported|Device doesn't support dm allocation|Device "
-     "memory is insufficient|Dev mem allocation failed|Requested DM size|Failed to allocate device memory of "
-     "size|Failed to export DM as dmabuf|isn't completion timestamp capable|Blueflame is not supported|The post send "
-     "properties are not supported|verb is not supported with this EFA device|SRD connection was not found|flow "
-     "steering is not supported|Unable to set up flow rules|Couldn't attach QP|Couldn't attach promiscuous "
-     "rule|Couldn't attach SNIFFER rule|Failed to create mkey|Failed to create dek|RX Depth=* must not "
-     "exceed|Incompatible OOO settings|RSS isn't supported|Failed to allocate DV slot|Couldn't allocate parent "
-     "domain|The device does not support On-Demand Paging|OOO unsupported by HCA|aes_xts not supported|SRD not "
-     "detected|XRC not detected|DC not supported",
+     "isn't ODP capable|doesn't support implicit ODP|ODP * not supported for|ODP Atomics are not supported|ODP is not "
+     "available on|T10DIF signature offload is not supported|Packet Pacing isn't supported|Couldn't allocate "
+     "TD|Couldn't allocate PAD|Couldn't allocate DMAH|Failed to create DMAH|Couldn't create null MR|No data direct "
+     "support|Data Direct is not supported|Device doesn't support dm allocation|Device memory is insufficient|Dev mem "
+     "allocation failed|Requested DM size|Failed to allocate device memory of size|Failed to export DM as dmabuf|isn't "
+     "completion timestamp capable|Blueflame is not supported|The post send properties are not supported|verb is not "
+     "supported with this EFA device|SRD connection was not found|flow steering is not supported|Unable to set up flow "
+     "rules|Couldn't attach QP|Couldn't attach promiscuous rule|Couldn't attach SNIFFER rule|Failed to create "
+     "mkey|Failed to create dek|RX Depth=* must not exceed|Incompatible OOO settings|RSS isn't supported|Failed to "
+     "allocate DV slot|Couldn't allocate parent domain|The device does not support On-Demand Paging|OOO unsupported by "
+     "HCA|SRD not detected|XRC not detected|DC not supported",
      "The device, its firmware or this rdma-core does not have the feature that the test asks for (on-demand paging, "
      "out of order, XRC, DC, SRD, AES-XTS): leave the option out.",
      "ibv_devinfo -v -d {rdma}", "perftest src"},

@@ -22,10 +22,8 @@
 namespace fabric {
 namespace {
 
-constexpr std::string_view kHex = "0123456789abcdefABCDEF";
 constexpr std::string_view kTokenLetters = "0123456789abcdefABCDEF:-.";
 
-bool is_hex(char letter) { return kHex.find(letter) != std::string_view::npos; }
 bool is_word(char letter) {
   return is_hex(letter) || (letter >= 'g' && letter <= 'z') || (letter >= 'G' && letter <= 'Z') || letter == '_';
 }

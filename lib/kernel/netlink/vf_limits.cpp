@@ -5,15 +5,6 @@
 #include <linux/rtnetlink.h>
 
 namespace fabric::rtnl {
-namespace {
-
-// 0 and 1; the kernel presets -1, which a driver without the setting leaves.
-std::optional<bool> switch_of(uint32_t setting) {
-  if (setting > 1) return std::nullopt;
-  return setting == 1;
-}
-
-}  // namespace
 
 std::vector<VfLimits> parse_vf_limits(View8 payload) {
   std::vector<VfLimits> out;
@@ -34,10 +25,6 @@ std::vector<VfLimits> parse_vf_limits(View8 payload) {
       limits.min_tx_rate = rate->min_tx_rate;
       limits.max_tx_rate = rate->max_tx_rate;
     }
-    if (const auto check = value_of<ifla_vf_spoofchk>(attributes, IFLA_VF_SPOOFCHK))
-      limits.spoof_check = switch_of(check->setting);
-    if (const auto trust = value_of<ifla_vf_trust>(attributes, IFLA_VF_TRUST))
-      limits.trusted = switch_of(trust->setting);
   }
   return out;
 }

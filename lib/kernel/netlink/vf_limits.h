@@ -15,9 +15,8 @@ inline constexpr std::string_view kEnumWords<VfLinkState>[] { "auto", "enable", 
 struct VfLimits {
   unsigned number = 0;  // `vf N`
   VfLinkState link_state = VfLinkState::automatic;
-  uint32_t min_tx_rate = 0, max_tx_rate = 0;           // Mb/s; 0: none
-  uint32_t vlan = 0, vlan_priority = 0;                // the tag of every frame that it sends; VLAN 0: none
-  std::optional<bool> spoof_check = {}, trusted = {};  // absent: the driver does not report it
+  uint32_t min_tx_rate = 0, max_tx_rate = 0;  // Mb/s; 0: none
+  uint32_t vlan = 0, vlan_priority = 0;       // the tag of every frame that it sends; VLAN 0: none
   bool operator==(const VfLimits&) const = default;
 };
 

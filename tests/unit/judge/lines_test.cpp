@@ -1053,6 +1053,15 @@ TEST(LogOfManyLines, EveryPeerAndEveryCodeIsKept) {
   EXPECT_EQ(names(found[0].hosts), "w0=3 ");
 }
 
+TEST(LogOfManyLines, EveryDeviceOfAnUnknownErrorIsKept) {
+  const auto found = found_in("acme 0000:17:00.0: error 5 (pid 7)\nacme 0000:18:00.0: error 6 (pid 8)\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message, nullptr);
+  EXPECT_EQ(found[0].count, 2u);
+  EXPECT_EQ(names(found[0].pci), "0000:17:00.0=1 0000:18:00.0=1 ");
+  EXPECT_EQ(names(found[0].processes), "7=1 8=1 ");
+}
+
 TEST(LogOfManyLines, ThePeersOfFailedRequestsAreThoseOfTheError) {
   const auto pair = [](const std::string& gid) {
     return "[1763.1] [n17:88:0] ib_mlx5_log.c:179 UCX  ERROR Transport retry count exceeded on mlx5_1:1/RoCE (synd "
@@ -1748,8 +1757,6 @@ TEST(LogConditions, OfSomeComponentsHaveTheirOwnCause) {
   }
   for (const Combination& each : combinations())
     EXPECT_TRUE(named.contains(each.condition.id)) << each.condition.id << " has no example";
-  EXPECT_EQ(with_component(nullptr, &messages().front()), nullptr);
-  EXPECT_EQ(with_component(&conditions().front(), nullptr), &conditions().front());
 }
 
 TEST(LogCodes, EventsOfTheKernelAreDecoded) {

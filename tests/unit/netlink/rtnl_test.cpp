@@ -569,22 +569,20 @@ TEST(Addresses, ComeAndGoAndAreRenewed) {
 
 // -- Virtual functions
 
-AttrWriter vf_info(uint32_t number, uint32_t state, uint32_t most, uint32_t vlan, uint32_t priority, uint32_t check) {
+AttrWriter vf_info(uint32_t number, uint32_t state, uint32_t most, uint32_t vlan, uint32_t priority) {
   AttrWriter out;
   out.pod(IFLA_VF_MAC, ifla_vf_mac{number, {0x02, 0xfa}})
       .pod(IFLA_VF_VLAN, ifla_vf_vlan{number, vlan, priority})
       .pod(IFLA_VF_RATE, ifla_vf_rate{number, 100, most})
-      .pod(IFLA_VF_SPOOFCHK, ifla_vf_spoofchk{number, check})
-      .pod(IFLA_VF_LINK_STATE, ifla_vf_link_state{number, state})
-      .pod(IFLA_VF_TRUST, ifla_vf_trust{number, UINT32_MAX});
+      .pod(IFLA_VF_LINK_STATE, ifla_vf_link_state{number, state});
   return out;
 }
 
 Bytes vf_message() {
   AttrWriter list, out;
-  list.nest(IFLA_VF_INFO, vf_info(0, IFLA_VF_LINK_STATE_AUTO, 0, 0, 0, 1))
-      .nest(IFLA_VF_INFO, vf_info(1, IFLA_VF_LINK_STATE_DISABLE, 25'000, 100, 3, UINT32_MAX))
-      .nest(IFLA_VF_INFO, vf_info(2, IFLA_VF_LINK_STATE_ENABLE, 0, 0, 0, 0));
+  list.nest(IFLA_VF_INFO, vf_info(0, IFLA_VF_LINK_STATE_AUTO, 0, 0, 0))
+      .nest(IFLA_VF_INFO, vf_info(1, IFLA_VF_LINK_STATE_DISABLE, 25'000, 100, 3))
+      .nest(IFLA_VF_INFO, vf_info(2, IFLA_VF_LINK_STATE_ENABLE, 0, 0, 0));
   out.header(ifinfomsg{}).text(IFLA_IFNAME, "eth0").u32(IFLA_NUM_VF, 3).nest(IFLA_VFINFO_LIST, list);
   return out.data();
 }
@@ -592,7 +590,7 @@ Bytes vf_message() {
 TEST(VfLimits, AreReadForEachFunction) {
   const auto limits = parse_vf_limits(vf_message());
   ASSERT_EQ(limits.size(), 3U);
-  EXPECT_EQ(limits[0], (VfLimits{.number = 0, .min_tx_rate = 100, .spoof_check = true}));
+  EXPECT_EQ(limits[0], (VfLimits{.number = 0, .min_tx_rate = 100}));
   EXPECT_EQ(limits[1], (VfLimits{.number = 1,
                                  .link_state = VfLinkState::disable,
                                  .min_tx_rate = 100,
@@ -600,8 +598,6 @@ TEST(VfLimits, AreReadForEachFunction) {
                                  .vlan = 100,
                                  .vlan_priority = 3}));
   EXPECT_EQ(limits[2].link_state, VfLinkState::enable);
-  EXPECT_EQ(limits[2].spoof_check, false);
-  EXPECT_FALSE(limits[2].trusted) << "the kernel's preset";
   EXPECT_TRUE(parse_vf_limits(link_message()).empty()) << "not requested, or a driver without them";
 }
 
