@@ -356,7 +356,7 @@ Result<void> start_self_test_guard(const std::string& directory, const Port& por
     auto next = Clock::now();
     for (;; std::this_thread::sleep_for(std::chrono::seconds(1))) {
       if (const auto root = Root::open(directory); !root && root.error().code == ENOENT) return;  // a deleted tree
-      has_ended = has_ended || state::take_lock(directory).has_value();
+      has_ended = has_ended || state::take_lock(directory).ok();
       if (!has_ended) continue;
       const auto record = state::load_originals(directory, state::kSelfTestFile);
       if (!record) continue;  // the operator may still repair it
