@@ -134,7 +134,7 @@ void TrafficGuard::update(const Reading& have, const Qos& want, const std::strin
   Qos eight = now;
   if (eight.ets) std::iota(eight.ets->prio_tc.begin(), eight.ets->prio_tc.end(), uint8_t{0});
   const bool is_wanted = has_key(keys_, SettingId::pfc) && want_.pfc;
-  has_few_classes_ = is_wanted && now.pfc && now.ets && may_have_pfc(eight, PrioSet{1}) && !may_have_pfc(eight, kEvery);
+  has_few_classes_ = is_wanted && now.pfc && now.ets && !may_have_pfc(eight, kEvery);
   if (!has_few_classes_) return;
   const unsigned reached = one.bits | (now.pfc->bits & goal.pfc.value_or(PrioSet{}).bits);
   steps_.push_back(step(goal, PrioSet{static_cast<uint8_t>(reached)}, false, false));
