@@ -130,9 +130,7 @@ std::optional<qos::Suspect> Results::note_drift(const Pass& pass, const Change& 
     state.drift_to = change.from;
     state.drift_by = suspect->by;
   }
-  // It had the wanted value when the pass began: our own write has taken it on the way to the rest of its class.
-  const bool is_ours = change.outcome == Outcome::pending && change.from == change.to;
-  if ((differs || is_ours) && known != record.in_sync.end()) record.in_sync.erase(known);
+  if (differs && known != record.in_sync.end()) record.in_sync.erase(known);
   if (is_done(change.outcome)) record.in_sync[change.key()] = change.to;
   return suspect;
 }

@@ -47,7 +47,6 @@ struct WantedSetting {
   Error refusal{};                 // if refused or doubtful
   unsigned refused_at = 0;         // accepted_writes_ at that time
   unsigned times = 0;              // the wanted value was written
-  bool made_detour = false;        // it had the wanted value, and was written as a step (TrafficGuard::makes_detour())
 };
 
 bool was_refused(const WantedSetting& row) {
@@ -108,13 +107,8 @@ class PortPass {
         // Finds changes that a write has made beyond its Op::reach.
         if (partly_read_ && !read_error_) read_port();
       }
-      const std::string no_way = why_no_way();
-      for (WantedSetting& row : rows_) {
-        if (row.progress != Progress::untouched || in_sync(row)) continue;
-        if (no_way.empty() || !differs(row.setting->id)) wait_for_class(row);
-        else if (row.setting->id != SettingId::pfc) block(row, wait_for(*find(SettingId::pfc), no_way));
-        else block(row, {Outcome::pending, no_way, std::nullopt, SettingId::ets});
-      }
+      for (WantedSetting& row : rows_)
+        if (row.progress == Progress::untouched && !in_sync(row)) wait_for_class(row);
       restore_protection();
       settle_port();
       out.have = dry_run_ ? first_.values : have_.values;
@@ -195,8 +189,7 @@ class PortPass {
   // Writes the setting if it must and may be written now; a dry run computes the effect of the write instead. True if
   // it was written or, in a dry run, would be.
   bool process(WantedSetting& row) {
-    if (row.progress == Progress::blocked || row.progress == Progress::ignored) return false;
-    if (in_sync(row) && !must_make_detour(row)) return false;
+    if (in_sync(row) || row.progress == Progress::blocked || row.progress == Progress::ignored) return false;
     // A refused write is retried after another one was accepted, except a disruptive one: each try may stop traffic.
     if (was_refused(row) && (row.refused_at == accepted_writes_ || is_disruptive(row))) return false;
     if (row.times == kTimes) return false;
@@ -208,12 +201,7 @@ class PortPass {
     in_use_.reset();
     default_route_.reset();
     check_blockers(row);
-    if (row.progress == Progress::blocked) {
-      if (!in_sync(row)) return false;
-      row.progress = Progress::untouched;  // a detour that has to wait is no news of a setting that is in sync
-      row.blocker = {};
-      return false;
-    }
+    if (row.progress == Progress::blocked) return false;
     // A write that only takes protection away waits for an idle port, unless a step towards it takes none.
     // Pause protects every priority, also beside a PFC that is on for some.
     const bool ends_pause =
@@ -230,7 +218,6 @@ class PortPass {
         copy_value(*other.setting, have_.values, *value);
     const bool is_wanted = same_value(*row.setting, *value, want_);
     if (is_wanted) ++row.times;
-    else if (in_sync(row)) row.made_detour = true;
     if (dry_run_) {
       if (is_wanted) row.progress = Progress::planned;
       driver_.effect(*row.setting, *value, have_.values);
@@ -259,28 +246,6 @@ class PortPass {
       row.progress = Progress::proven;
     }
     return true;
-  }
-
-  // ETS that has the wanted value leaves it for a moment, so that PFC can go on.
-  bool must_make_detour(const WantedSetting& row) {
-    if (row.setting->id != SettingId::ets) return false;
-    const WantedSetting* pfc = find(SettingId::pfc);
-    if (pfc == nullptr || in_sync(*pfc)) return false;
-    update_guards();
-    return std::ranges::any_of(guards_, &TrafficGuard::makes_detour);
-  }
-
-  // TrafficGuard::why_no_way(), called at the end of the pass. Empty also if a setting of the class failed or waits for
-  // something else, after which there may be a way.
-  std::string why_no_way() {
-    const WantedSetting* pfc = find(SettingId::pfc);
-    if (pfc == nullptr || pfc->progress != Progress::untouched || in_sync(*pfc)) return {};
-    update_guards();
-    for (const WantedSetting& row : rows_)
-      if (differs(row.setting->id) && (row.progress != Progress::untouched || row.waits)) return {};
-    for (const TrafficGuard& guard : guards_)
-      if (std::string why = guard.why_no_way(); !why.empty()) return why;
-    return {};
   }
 
   // Call it before each write of a setting: sets saved_.
@@ -709,8 +674,7 @@ class PortPass {
       return refused(std::move(out), row, row.refusal);
     // A refused setting may be in sync, too: another setting's write has set it.
     if (in_sync(row)) {
-      const bool was_tried =
-          row.progress != Progress::untouched && row.progress != Progress::blocked && !row.made_detour;
+      const bool was_tried = row.progress != Progress::untouched && row.progress != Progress::blocked;
       if (!differed && !was_tried) return mark_unverified(std::move(out));
       out.outcome = dry_run_ ? Outcome::differs : Outcome::applied;
       if (!differed && out.from == out.to && !first_.notes.unverified.contains(setting.id))

@@ -80,8 +80,6 @@ Keys safely_back(const Kernel& kernel, const Port& port, const Changes& changes,
   for (const Change& change : changes) {
     if (is_back(change)) back.set(index(change.setting));
     else at_risk |= keys_reached(op_of(driver, change.setting), change.setting);
-    // ETS may have to leave its value for a moment, so that PFC can come (TrafficGuard::makes_detour()).
-    if (change.setting == SettingId::pfc && change.outcome == Outcome::pending) at_risk.set(index(SettingId::ets));
   }
   return back & ~at_risk;
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "nic/generic/headroom.h"
 
@@ -129,81 +128,6 @@ void TrafficGuard::update(const Reading& have, const Qos& want, const std::strin
   one.bits = static_cast<uint8_t>(one.bits & -one.bits);
   steps_ = {step(goal, kEvery, false, false), step(goal, kEvery, false, true), step(goal, kEvery, true, false),
             step(goal, kEvery, true, true), step(goal, one, true, false)};
-
-  detour_.reset();
-  Qos eight = now;
-  if (eight.ets) std::iota(eight.ets->prio_tc.begin(), eight.ets->prio_tc.end(), uint8_t{0});
-  const bool is_wanted = has_key(keys_, SettingId::pfc) && want_.pfc;
-  has_few_classes_ = is_wanted && now.pfc && now.ets && !may_have_pfc(eight, kEvery);
-  if (!has_few_classes_) return;
-  const unsigned reached = one.bits | (now.pfc->bits & goal.pfc.value_or(PrioSet{}).bits);
-  steps_.push_back(step(goal, PrioSet{static_cast<uint8_t>(reached)}, false, false));
-  next_ = one;
-  kept_ = *want_.pfc;
-  for (size_t lane = 0; lane < kLanes; ++lane)
-    if (now_[lane].priority && (now_[lane].guards & goal_[lane].guards & kPfc) != 0)
-      kept_.bits = static_cast<uint8_t>(kept_.bits | 1U << *now_[lane].priority);
-  kept_.bits &= now.pfc->bits;
-  may_keep_ = may_have_pfc(now, kept_);
-  may_grow_ = may_grow(now);
-  if (next_.bits == 0 || may_grow_ || !has_key(keys_, SettingId::ets)) return;
-  detour_ = find_detour();
-  if (detour_) differing_.set(index(SettingId::ets));
-}
-
-bool TrafficGuard::may_have_pfc(Qos qos, PrioSet pfc) const {
-  qos.pfc = pfc;
-  return why_not(driver_, setting_of(SettingId::pfc), qos, have_, {}).empty();
-}
-
-// Whether the next priority can become lossless with these classes, beside all that are lossless now, or beside those
-// of them that have traffic or that the policy wants.
-bool TrafficGuard::may_grow(const Qos& qos) const {
-  const unsigned now = have_.values.pfc->bits, needed = now & (want_.pfc->bits | used().bits);
-  return std::ranges::any_of(std::array{needed, now}, [&](unsigned present) {
-    Qos next = qos;
-    next.pfc = PrioSet{static_cast<uint8_t>(present | next_.bits)};
-    return may_have_pfc(next, *next.pfc) && may_follow(SettingId::pfc, lanes(next));
-  });
-}
-
-TrafficGuard::Room TrafficGuard::room(const Qos& qos) const {
-  if (!has_few_classes_ || !qos.ets) return Room::enough;
-  if (may_keep_ && !may_have_pfc(qos, kept_)) return Room::less;
-  if (next_.bits == 0 || may_grow(qos)) return Room::enough;
-  return may_grow_ ? Room::less : Room::none;
-}
-
-// The lossless priorities share a class of one of them, so that another class can become lossless.
-std::optional<Qos> TrafficGuard::find_detour() const {
-  const Qos& now = have_.values;
-  const Setting& ets = setting_of(SettingId::ets);
-  const unsigned needed = now.pfc->bits & (want_.pfc->bits | used().bits);
-  for (const unsigned bits : {needed, unsigned{now.pfc->bits}}) {
-    const PrioSet joined{static_cast<uint8_t>(bits)};
-    for (size_t model = 0; model < kPriorities; ++model) {
-      if (!joined.has(model)) continue;
-      Qos out = policy_;
-      out.ets = now.ets;
-      for (size_t priority = 0; priority < kPriorities; ++priority)
-        if (joined.has(priority)) out.ets->prio_tc[priority] = now.ets->prio_tc[model];
-      const Qos next = after(SettingId::ets, out);
-      if (same_value(ets, out, now) || !may_follow(SettingId::ets, lanes(next))) continue;
-      if (why_not(driver_, ets, next, have_, {}).empty() && may_grow(next)) return out;
-    }
-  }
-  return std::nullopt;
-}
-
-std::string TrafficGuard::why_no_way() const {
-  if (!has_few_classes_ || next_.bits == 0 || may_grow_ || detour_) return {};
-  Qos both = have_.values;
-  both.pfc->bits |= next_.bits;
-  std::string why = why_not(driver_, setting_of(SettingId::pfc), both, have_, {});
-  if (why.empty()) return {};
-  why = "the old and the new priorities cannot be lossless at the same time (" + why + "): ";
-  if (!has_key(keys_, SettingId::ets)) why += "add ets to the policy, so that they can share a class; or, ";
-  return why + "on an idle port, apply pfc = [] first, and then this policy";
 }
 
 // Packets that PFC protects before or after count, and those that the host marks as RoCE.
@@ -274,17 +198,6 @@ bool TrafficGuard::may_follow(SettingId id, const Lanes& next) const {
   });
 }
 
-// The priorities on which packets travel now.
-PrioSet TrafficGuard::used() const {
-  const Qos& now = have_.values;
-  // Without trust, the traffic is unknown; with two selectors, a tag counts for packets of an unmapped DSCP.
-  if ((!now.trust && !now.apptrust) || (now.apptrust && now.apptrust->selectors.size() > 1)) return PrioSet{0xff};
-  PrioSet out;
-  for (const Lane& lane : now_)
-    if (lane.priority) out.bits = static_cast<uint8_t>(out.bits | 1U << *lane.priority);
-  return out;
-}
-
 // A step towards the policy, in which the old and the new priorities are protected. Traffic that the policy releases
 // stays on its priority, which joins the class and the buffer of the policy's lossless priority; `by_share`: which gets
 // half of that class's share, for drivers that do not let a priority change its class. `keeps_unused`: lossless
@@ -294,7 +207,13 @@ PrioSet TrafficGuard::used() const {
 Qos TrafficGuard::step(const Qos& goal, PrioSet added, bool keeps_unused, bool by_share) const {
   Qos out = policy_;
   Qos now = have_.values;
-  if (now.pfc && !keeps_unused) now.pfc->bits &= used().bits;
+  PrioSet used;
+  for (const Lane& lane : now_)
+    if (lane.priority) used.bits = static_cast<uint8_t>(used.bits | 1U << *lane.priority);
+  // Without trust, the traffic is unknown; with two selectors, a tag counts for packets of an unmapped DSCP.
+  const bool is_unknown = (!now.trust && !now.apptrust) || (now.apptrust && now.apptrust->selectors.size() > 1);
+  if (keeps_unused || is_unknown) used.bits = 0xff;
+  if (now.pfc) now.pfc->bits &= used.bits;
   const auto join = [](std::optional<PrioSet>& to, const std::optional<PrioSet>& from) {
     if (to && from) to->bits |= from->bits;
   };
@@ -343,27 +262,13 @@ std::optional<Qos> TrafficGuard::next_value(SettingId id, bool keeps_all) const 
     if (keeps_all) return std::nullopt;
     return want_;
   }
+  if (is_possible(lanes(after(id, want_)))) return want_;
   const Setting& setting = setting_of(id);
-  const bool has_limit = id == SettingId::ets && has_few_classes_;
-  // PFC on more classes than the NIC has would be refused.
-  const bool is_early = id == SettingId::pfc && has_few_classes_ && !may_have_pfc(have_.values, *want_.pfc);
-  const bool is_detour = has_limit && detour_ && !keeps_all;
-  const bool is_there = is_detour && same_value(setting, want_, have_.values);
-  for (const Room least : {Room::enough, Room::none}) {
-    const Qos wanted = after(id, want_);
-    const bool may_come = !is_early && !is_there && is_possible(lanes(wanted));
-    if (may_come && (!has_limit || room(wanted) >= least)) return want_;
-    for (const Qos& step : steps_) {
-      // While PFC has to go on, a step of ETS is of use only if PFC can go on after it, and cannot before.
-      if (has_limit && !keeps_all && next_.bits != 0 && (may_grow_ || least == Room::none)) break;
-      if (!has_value(setting, step) || same_value(setting, step, have_.values)) continue;
-      const Qos reached = after(id, step);
-      const Lanes next = lanes(reached);
-      if (!is_possible(next) || (keeps_all && !adds(next)) || (has_limit && room(reached) < least)) continue;
-      if (why_not(driver_, setting, reached, have_, {}).empty()) return step;
-    }
-    if (is_detour) return detour_;
-    if (!has_limit) break;
+  for (const Qos& step : steps_) {
+    if (!has_value(setting, step) || same_value(setting, step, have_.values)) continue;
+    const Lanes next = lanes(after(id, step));
+    if (!is_possible(next) || (keeps_all && !adds(next))) continue;
+    if (why_not(driver_, setting, after(id, step), have_, {}).empty()) return step;
   }
   if (keeps_all) return std::nullopt;
   // A driver that resets PFC with this write (ice with the last DSCP) has no better order: PFC is written next. The

@@ -48,14 +48,8 @@ class TrafficGuard {
 
   // True if traffic that PFC protects now gets another priority or less protection by the policy.
   [[nodiscard]] bool is_moving() const;
-  // True if the setting belongs to the class, can be set at all, and differs from the policy or makes a detour.
+  // True if the setting belongs to the class, differs from the policy, and can be set at all.
   [[nodiscard]] bool differs(SettingId id) const;
-  // True if ETS must leave its value, also the wanted one, for a moment: the NIC has too few lossless classes for the
-  // present priorities and the next one, and the present ones can share a class meanwhile.
-  [[nodiscard]] bool makes_detour() const { return detour_.has_value(); }
-  // Why no order of writes protects the old and the new priorities at once, and what the operator can do. Empty: there
-  // may be one.
-  [[nodiscard]] std::string why_no_way() const;
   // True if writing the wanted value moves traffic that PFC protects now to another priority.
   [[nodiscard]] bool moves(SettingId id) const;
   // True if writing the wanted value adds protection, takes none away, and moves nothing that is protected.
@@ -76,18 +70,7 @@ class TrafficGuard {
   [[nodiscard]] bool adds(const Lanes& next) const;
   [[nodiscard]] bool loses(const Lanes& next) const;
   [[nodiscard]] bool may_follow(SettingId id, const Lanes& next) const;
-  [[nodiscard]] PrioSet used() const;
   [[nodiscard]] Qos step(const Qos& goal, PrioSet added, bool keeps_unused, bool by_share) const;
-  // How far the classes of these settings let PFC go on.
-  enum class Room : uint8_t {
-    less,    // a priority that stays lossless, or the next one, could be lossless with the present classes only
-    none,    // the next priority cannot become lossless, as now
-    enough,  // the next priority can become lossless, or none has to
-  };
-  [[nodiscard]] Room room(const Qos& qos) const;
-  [[nodiscard]] bool may_have_pfc(Qos qos, PrioSet pfc) const;
-  [[nodiscard]] bool may_grow(const Qos& qos) const;
-  [[nodiscard]] std::optional<Qos> find_detour() const;
 
   const Driver& driver_;
   const Qos& policy_;
@@ -98,13 +81,7 @@ class TrafficGuard {
   Qos want_{};
   Keys differing_{};
   Lanes now_{}, goal_{};
-  std::vector<Qos> steps_{};
-  // For a NIC that cannot have eight lossless classes:
-  bool has_few_classes_ = false;
-  PrioSet next_{};  // the next priority that becomes lossless; none: all are that the policy wants
-  PrioSet kept_{};  // lossless now, and wanted or with traffic that stays protected
-  bool may_keep_ = false, may_grow_ = false;  // room for kept_, and for next_, in the present classes
-  std::optional<Qos> detour_{};
+  std::array<Qos, 5> steps_{};
   uint64_t least_ = 0;      // bytes of a buffer with headroom
   bool is_tagged_ = false;  // VLAN tags count
 };
