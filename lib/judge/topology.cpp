@@ -1351,6 +1351,9 @@ std::string sign_of_passthrough(const Node& node, const Gpu& gpu) {
     if (is_given_away(node, nic.pci)) return nic.pci + " is bound to " + function_of(node, nic.pci)->kernel_driver;
   if (!node.host) return {};
   if (!node.host->vm_program.empty()) return node.host->vm_program + " runs";
+  if (const auto pages = node.host->huge_pages.reserved.find(uint64_t{1} << 30);
+      pages != node.host->huge_pages.reserved.end() && pages->second > 0)
+    return std::to_string(pages->second) + " pages of 1 GiB are reserved";
   const std::string ids = ids_text(gpu.vendor, gpu.device);
   for (const std::string& option : node.host->kernel_options)
     if ((option.starts_with("vfio-pci.ids=") || option.starts_with("vfio_pci.ids=")) &&
@@ -1646,8 +1649,9 @@ constexpr Rule kSymmetry{
         "are not missing. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, other "
         "than nouveau, and so must any GPU on a card if no other GPU runs jobs and jobs need one ([expect] gpus, or a "
         "service such as slurmd on a machine with RDMA). All GPUs of a model that are bound to vfio-pci are a warning "
-        "if jobs need one, and ok if another device is bound to vfio-pci, a virtual machine runs, or the kernel option "
-        "vfio-pci.ids names them. A GPU of AMD is in the partition mode of the equal ones.",
+        "if jobs need one, and ok if another device is bound to vfio-pci, a virtual machine runs, pages of 1 GiB are "
+        "reserved, or the kernel option vfio-pci.ids names them. A GPU of AMD is in the partition mode of the equal "
+        "ones.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power-cycle the node, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,
