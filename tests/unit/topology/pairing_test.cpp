@@ -766,7 +766,7 @@ TEST(SymmetryCheck, TheOnlyGpuOfItsKindForGuestsIsJudgedByItsHost) {
   node.platform.functions[node.topology.nics[0].pci].kernel_driver = "vfio-pci";
   EXPECT_TRUE(is_silent()) << symmetry();
   node = jobs;
-  char ids[32];
+  char ids[64];
   std::snprintf(ids, sizeof ids, "vfio-pci.ids=1234:5678,%04x:%04x", gpu.vendor, gpu.device);
   node.host->kernel_options.emplace_back(ids);
   EXPECT_TRUE(is_silent()) << symmetry();
