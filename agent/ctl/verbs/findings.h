@@ -24,7 +24,7 @@ struct UnconfirmedApply {
   bool is_fault = false;
 };
 UnconfirmedApply unconfirmed_apply(const Root& root, const Node& node, const Options& options);
-// What ends it: "fabric-agentd restores ...".
+// Who ends an interrupted self-test, and when: "fabric-agentd restores ...".
 std::string end_of_self_test(const Node& node);
 
 bool is_of_rule(const Finding& finding, const std::string& id_or_group);

@@ -594,6 +594,7 @@ TEST(RdmaSoftware, AModuleOfGpusWithoutADriverThatTheKernelLacks) {
   const auto rules = host::read_module_rules(tree.root(), topology, {});
   ASSERT_EQ(rules.size(), 1u);
   EXPECT_TRUE(rules[0].module == "nvidia" && rules[0].text.empty());
+  tree.file("sys/bus/pci/drivers/nvidia/bind", "");
   tree.link("sys/bus/pci/devices/0000:13:00.0/driver", "../../drivers/nvidia");
   EXPECT_TRUE(host::read_module_rules(tree.root(), topology, {}).empty());
 }

@@ -261,7 +261,7 @@ TEST(SeriesBudget, ANodeWithEightNicsAndAllSources) {
     EXPECT_GT(page(std::string(to_text(group)).c_str(), node, {RawCounters::unmapped, {group}}, true), usual);
 }
 
-// "(21 series per port)", "(16 to 60 per port)", "(about 30 per port)" of a group in fabric-agent.toml(5).
+// "(21 series per port)", "(16 to 60 per port)", "(about 50 per port)" of a group in fabric-agent.toml(5).
 TEST(SeriesBudget, TheGroupsCostWhatTheirPageSays) {
   const std::string manual = test::of_source("agent/agentd/fabric-agent.toml.5");
   constexpr int kNics = 8;
