@@ -14,7 +14,7 @@ constexpr std::string_view kAsync = "rdma-core libibverbs/enum_strs.c, NCCL src/
 
 constexpr LineMessage kCompletionRows[] = {
     // Failed work completions: the texts of enum ibv_wc_status in libraries that print no number.
-    {"wc-local-length", host, "local length error|Local length on |wr id * status 1 vend_err",
+    {"wc-local-length", host, "local length error|Local length on ",
      "A message is longer than the receive that was posted for it, or a packet is larger than the path MTU of the "
      "receiver. Compare active_mtu of the two ports first: if it differs, set the netdev MTU of both hosts and of the "
      "switch ports (NCCL 2.20 and later does not lower it). If it is equal, the application or library has a bug, or "
