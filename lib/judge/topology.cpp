@@ -1352,8 +1352,9 @@ std::string sign_of_passthrough(const Node& node, const Gpu& gpu) {
   if (!node.host) return {};
   if (!node.host->vm_program.empty()) return node.host->vm_program + " runs";
   if (const auto pages = node.host->huge_pages.reserved.find(uint64_t{1} << 30);
-      pages != node.host->huge_pages.reserved.end() && pages->second > 0)
-    return std::to_string(pages->second) + " pages of 1 GiB are reserved";
+      pages != node.host->huge_pages.reserved.end() && node.host->memory != 0 &&
+      pages->second > (node.host->memory >> 31))
+    return "most of the memory is " + std::to_string(pages->second) + " pages of 1 GiB";
   const std::string ids = ids_text(gpu.vendor, gpu.device);
   for (const std::string& option : node.host->kernel_options)
     if ((option.starts_with("vfio-pci.ids=") || option.starts_with("vfio_pci.ids=")) &&
@@ -1642,16 +1643,16 @@ constexpr Rule kSymmetry{
         "same number of cards and at most one GPU fewer or another socket has a GPU for each; four or eight GPUs on "
         "one socket and fewer on the other, each on a switch with a NIC. A device is on the NUMA node of the bridge "
         "above it, and devices of one root bus are on one (not on the flat bus of a virtual machine); a root bus is on "
-        "the node with which equal devices are "
-        "evenly spread. The NUMA nodes have the same share of their CPUs online; a node without one that has a GPU or "
+        "the node with which equal devices are evenly spread. The NUMA nodes have the same share of their CPUs online; "
+        "a node without one that has a GPU or "
         "NIC is critical. GPUs that NVIDIA's driver has and the /sys of a container does not show are one finding: "
-        "they "
-        "are not missing. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, other "
+        "they are not missing. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, "
+        "other "
         "than nouveau, and so must any GPU on a card if no other GPU runs jobs and jobs need one ([expect] gpus, or a "
         "service such as slurmd on a machine with RDMA). All GPUs of a model that are bound to vfio-pci are a warning "
-        "if jobs need one, and ok if another device is bound to vfio-pci, a virtual machine runs, pages of 1 GiB are "
-        "reserved, or the kernel option vfio-pci.ids names them. A GPU of AMD is in the partition mode of the equal "
-        "ones.",
+        "if jobs need one, and ok if another device is bound to vfio-pci, a virtual machine runs, most of the memory "
+        "is reserved as pages of 1 GiB, or the kernel option vfio-pci.ids names them. A GPU of AMD is in the partition "
+        "mode of the equal ones.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power-cycle the node, reseat the missing device, check its power, or load its driver.",
     .ask = ask_symmetry,

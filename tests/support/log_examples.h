@@ -1472,7 +1472,6 @@ inline constexpr LogExample kLogExamples[] = {
     {"psm-devices", "format", "Some OPA endpoints could not be connected because there is no OPA PSM2 device (hfi) in the currently enabled PSM2_DEVICES (self,shm)"},
     {"nfs-connection", "format", "rpcrdma: connection to 192.168.10.2:20049 closed (-113)"},
     {"ib-tool-no-port", "format", "ibpanic: [1234] main: Failed to open '(null)' port '0'"},
-    {"wc-local-length", "sahlberg/libiscsi 376", "libiscsi:3 wr id 5559208da690 status 1 vend_err d7"},
     {"slurm-node-silent", "clustervision/trinity 535", "error: Node ping apparently hung, many nodes may be DOWN or configured SlurmdTimeout should be increased"},
     {"rdma-storage-local", "format", "iser: iser_connect: rdma_resolve_addr failed: -99"},
     {"psm-devices", "format", "node-a:rank1.ib_write: attempting to run multi-node job without 'nic' in PSM3_DEVICES: remote process node-b:rank0 NIC mlx5_0 doesn't match local NIC mlx5_1"},
