@@ -399,7 +399,7 @@ eq "written down" "$(log_of 0)" $'setcounter cc_rx_ce_pkts=on -> 0\nsetcounter c
 check "off again" rdma statistic unset link "$(rdmadev 0)/1" optional-counters
 check "not shown" eval '! rdma statistic show link "$(rdmadev 0)/1" | grep -q cc_'
 
-reporters() { devlink health show "pci/$(nic "$1")" 2>/dev/null | awk '$1 == "reporter" { print $2 }' | xargs; }
+reporters() { devlink -j health show | jq -r --arg nic "pci/$(nic "$1")" '.health[$nic][]?.reporter' | xargs; }
 faults() { devlink -j health diagnose "pci/$(nic 0)" reporter vnic | grep -oE '"(cq_overrun|handled_pkt_steering_fail)":[0-9]+' | xargs; }
 eq "mlx5's health reporters" "$(reporters 0)" "fw fw_fatal vnic"
 eq "none of other vendors" "$(reporters 1)" ""
