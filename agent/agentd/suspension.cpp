@@ -167,7 +167,7 @@ std::optional<std::chrono::milliseconds> Suspension::revert(confirm::Record& rec
                       "restored after all from an apply that was not confirmed: " + count +
                           (left.empty() ? "" : "; left: " + left)});
   }
-  // An apply that is still awaited must end in time; what is left of a reverted one nobody waits for.
+  // An apply that awaits confirmation must end in time. After it was reverted, its remaining settings may take longer.
   using confirm::RetryPause;
   const auto pause = pause_.after(*changes, confirm::is_pending(record) ? RetryPause::kMinute : RetryPause::kHour);
   if (confirm::is_pending(record) || !record.is_restored()) return pause;
