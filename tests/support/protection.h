@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "support/sim_nic.h"
+#include "vm/module/driver_rules.h"
 
 namespace fabric::test {
 
@@ -27,6 +28,9 @@ inline std::optional<unsigned> priority_on(const SimNic& nic, unsigned dscp) {
 // a share.
 inline unsigned protection_of(const SimNic& nic, unsigned prio) {
   if ((nic.pfc.pfc_en >> prio & 1) == 0) return 0;
+  if (nic.personality == Personality::bnxt &&
+      !rule_bnxt_pauses(nic.tc_to_qidx.data(), &nic.ets, nic.pfc.pfc_en, static_cast<int>(prio), nic.traffic_classes))
+    return 0;
   unsigned out = 1;
   if (nic.personality == Personality::mlx5 && nic.manual_buffers && !nic.lossy[nic.buffer.prio2buffer[prio]]) out |= 2;
   const unsigned tc = nic.ets.prio_tc[prio];

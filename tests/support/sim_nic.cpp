@@ -91,8 +91,10 @@ void SimNic::firmware_defaults() {
     std::fill_n(ets.tc_tsa, 8, uint8_t{IEEE_8021QAZ_TSA_VENDOR});
     std::swap(ets.prio_tc[0], ets.prio_tc[1]);
   }
-  if (personality == Personality::bnxt)
+  if (personality == Personality::bnxt) {
     ets = {}, ets.ets_cap = traffic_classes, pfc.pfc_cap = RULE_BNXT_LOSSLESS, firmware_dscp.clear();
+    rule_bnxt_first_queues(tc_to_qidx.data());
+  }
   if (personality == Personality::mlx4) mlx4_defaults();
   if (personality == Personality::qede) dcbx = DCB_CAP_DCBX_LLD_MANAGED | DCB_CAP_DCBX_VER_IEEE;
   if (personality == Personality::ice) ice_vlan_defaults();
@@ -166,13 +168,11 @@ int SimNic::set_pfc(const ieee_pfc& wanted) {
   log.push_back("setpfc pfc_en=" + hex(wanted.pfc_en) + " delay=" + std::to_string(wanted.delay));
   if (personality == Personality::qede) return offered_pfc = wanted, 0;
   if ((personality == Personality::ice || personality == Personality::i40e) && !host_controlled()) return -EINVAL;
-  if (personality == Personality::bnxt && (!host_controlled() || !ets_known || rule_bnxt_pfc(&ets, wanted.pfc_en) != 0))
-    return -EINVAL;
+  if (personality == Personality::bnxt) return bnxt_set_pfc(wanted);
   if (personality == Personality::mlx5) return mlx5_set_pfc(wanted);
   if (personality == Personality::mlx4) return mlx4_set_pfc(wanted.pfc_en);
   const bool changed = pfc.pfc_en != wanted.pfc_en;
   pfc.pfc_en = wanted.pfc_en;
-  if (personality == Personality::bnxt) pfc_known = true, pfc.delay = wanted.delay;  // the whole struct is kept
   if (changed && personality != Personality::full) reopen();
   if (personality == Personality::full) pfc.delay = wanted.delay;
   return 0;

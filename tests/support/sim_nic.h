@@ -97,11 +97,12 @@ class SimNic {
   bool wants_inline = false;     // mlx5: needs inline L2 headers (ConnectX-4): a change of trust reopens the channels
   bool truncates_rates = false;  // mlx5: like Linux 5.10 and OFED
   uint8_t dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
-  bool firmware_agent = false;  // ice: private flag fw-lldp-agent; bnxt: an NVM option
-  bool agent_runs_dcbx = true;  // bnxt: FW_CAP_DCBX_AGENT beside FW_CAP_LLDP_AGENT (bnxt_dcb_init())
-  bool ets_known = false;       // bnxt: ETS was set since the driver was loaded; before, zeros are shown
-  bool pfc_known = false;       // bnxt: PFC was set since the driver was loaded; before, zeros are shown
-  uint8_t traffic_classes = 8;  // bnxt: bp->max_tc
+  bool firmware_agent = false;          // ice: private flag fw-lldp-agent; bnxt: an NVM option
+  bool agent_runs_dcbx = true;          // bnxt: FW_CAP_DCBX_AGENT beside FW_CAP_LLDP_AGENT (bnxt_dcb_init())
+  bool ets_known = false;               // bnxt: ETS was set since the driver was loaded; before, zeros are shown
+  bool pfc_known = false;               // bnxt: PFC was set since the driver was loaded; before, zeros are shown
+  uint8_t traffic_classes = 8;          // bnxt: bp->max_tc
+  std::array<uint8_t, 8> tc_to_qidx{};  // bnxt: the queue of each class
   bool dscp_mode = false;
   bool finds_nothing_to_do = false;  // ice: ice_pf_dcb_cfg() compares as equal, so that a deletion is answered by 2
   std::map<uint16_t, uint8_t> firmware_dscp;  // bnxt: DSCP -> priority in the NIC's table
@@ -164,6 +165,7 @@ class SimNic {
   int mlx4_set_pfc(uint8_t enabled);
   int mlx4_set_pause(const Pause& wanted);
   static uint64_t mlx4_rate(uint64_t kbit);
+  int bnxt_set_pfc(const ieee_pfc& wanted);
   int bnxt_set_app(const dcb_app& entry);
   int bnxt_del_app(const dcb_app& entry);
   int firmware_app();

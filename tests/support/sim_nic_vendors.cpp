@@ -11,6 +11,18 @@ int SimNic::firmware_app() {
   return verdict;
 }
 
+// bnxt_dcbnl_ieee_setpfc(): the driver keeps the whole struct, and uses pfc_en alone.
+int SimNic::bnxt_set_pfc(const ieee_pfc& wanted) {
+  if (!host_controlled() || !ets_known) return -EINVAL;
+  const int remapped = rule_bnxt_pfc(tc_to_qidx.data(), &ets, wanted.pfc_en, traffic_classes);
+  if (remapped < 0) return remapped;
+  pfc.pfc_en = wanted.pfc_en;
+  pfc.delay = wanted.delay;
+  pfc_known = true;
+  if (remapped != 0) reopen();
+  return 0;
+}
+
 // bnxt_dcbnl_ieee_setapp(): the kernel's list first, then the firmware.
 int SimNic::bnxt_set_app(const dcb_app& entry) {
   if (!host_controlled()) return -EINVAL;

@@ -212,6 +212,12 @@ eq "ETS is taken" "$(result 1 ets 0,0,0,1,0,0,2,0 ets,ets,strict,0,0,0,0,0 50,50
 check "and the link comes back" wait_until 5 carrier_up 1
 eq "now PFC is taken" "$(result 1 pfc 0x08 30)" 0
 eq "its delay is kept and shown" "$(dcb_get 1 '[.pfc.pfc_en, .pfc.delay]')" '[8,30]'
+eq "its class has a lossless queue now" "$(fabsim 1 lossless)" 0x08
+eq "ETS moves the priority to another class" "$(result 1 ets 0,0,0,2,0,0,2,0 ets,ets,strict,0,0,0,0,0 50,50,0,0,0,0,0,0)" 0
+eq "its queue drops packets, and PFC is still shown" "$(fabsim 1 lossless) $(dcb_get 1 .pfc.pfc_en)" "0x00 8"
+eq "the same PFC again" "$(result 1 pfc 0x08 30)" 0
+eq "gives it a lossless queue" "$(fabsim 1 lossless)" 0x08
+check "and the link comes back" wait_until 5 carrier_up 1
 eq "DGRAM and DSCP entries" "$(result 1 app add dgram 4791 3 dscp 26 3)" 0
 eq "an exact duplicate is refused" "$(result 1 app add dscp 26 3)" -17
 eq "no buffers, no rates" "$(dcb_get 1 '[.buffer, .maxrate]')" '[null,null]'

@@ -114,6 +114,11 @@ Result<void> set_ets(Netlink& route, const NetdevId& netdev, const ieee_ets& ets
   return change(route, DCB_CMD_IEEE_SET, netdev, "set ets", AttrWriter().pod(DCB_ATTR_IEEE_ETS, ets));
 }
 
+Result<void> set_ets(Netlink& route, const NetdevId& netdev, const ieee_ets& ets, const ieee_pfc& pfc) {
+  return change(route, DCB_CMD_IEEE_SET, netdev, "set ets and pfc",
+                AttrWriter().pod(DCB_ATTR_IEEE_ETS, ets).pod(DCB_ATTR_IEEE_PFC, pfc));
+}
+
 Result<void> set_pfc(Netlink& route, const NetdevId& netdev, const ieee_pfc& pfc) {
   return change(route, DCB_CMD_IEEE_SET, netdev, "set pfc", AttrWriter().pod(DCB_ATTR_IEEE_PFC, pfc));
 }

@@ -42,12 +42,14 @@ Result<IeeeConfig> get(Netlink& route, const std::string& netdev);
 // Only the APP table; empty if the driver has none.
 Result<AppTable> get_app(Netlink& route, const std::string& netdev);
 
-// Each sends one kind of attribute only and checks both results: NLMSG_ERROR and the u8 in the reply, which is the
-// low byte of a negative errno while the ACK reports success (net/dcb/dcbnl.c: dcbnl_ieee_set). Success only means that
-// nothing refused the request: a driver without the operation ignores it. So read the setting back. ENODEV also if the
-// device was renamed (check_name(), directly before the message); ESTALE if it was renamed between that check and the
-// message, which another device may have got then (check_name_kept()).
+// Each sends one kind of attribute only (set_ets() with a PFC: two) and checks both results: NLMSG_ERROR and the u8 in
+// the reply, which is the low byte of a negative errno while the ACK reports success (net/dcb/dcbnl.c: dcbnl_ieee_set).
+// Success only means that nothing refused the request: a driver without the operation ignores it. So read the setting
+// back. ENODEV also if the device was renamed (check_name(), directly before the message); ESTALE if it was renamed
+// between that check and the message, which another device may have got then (check_name_kept()).
 Result<void> set_ets(Netlink& route, const NetdevId& netdev, const ieee_ets& ets);
+// The PFC is set directly after the ETS, and not at all if that is refused. If the PFC is refused, the ETS stays.
+Result<void> set_ets(Netlink& route, const NetdevId& netdev, const ieee_ets& ets, const ieee_pfc& pfc);
 Result<void> set_pfc(Netlink& route, const NetdevId& netdev, const ieee_pfc& pfc);
 Result<void> set_app(Netlink& route, const NetdevId& netdev, const AppTable& entries);
 // One entry, with the driver's own answer: 0, or a positive number of its own.

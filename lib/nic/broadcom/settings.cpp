@@ -3,10 +3,16 @@
 // PFC requires a configured ETS, which maps all eight priorities. ETS and PFC close and open the NIC. APP entries
 // (DSCPs, and the priority of RoCE) are read from the kernel's list, not from the NIC. Congestion control: bnxt_cc.h.
 //
+// The NIC sends PFC frames of a priority only if its traffic class has a lossless queue, of which there are few.
+// bnxt_hwrm_queue_pfc_cfg() gives one to each class that PFC needs, by the ETS of that moment. bnxt_dcbnl_ieee_setets()
+// gives none, so that a priority with PFC that it moves to another class is lossy; the driver shows its PFC all the
+// same. So PFC is sent again with such an ETS, in the same message, and what was sent is remembered in ieee_pfc.delay.
+//
 // roce_prio is the entry of RoCE v2 (UDP port 4791), from which the firmware takes RoCE's priority
 // (bnxt_dcbnl_ieee_setapp()); the inbox driver supports no other entry. Without an entry the
 // priority is 0.
 #include <algorithm>
+#include <bit>
 
 #include "nic/broadcom/bnxt_cc.h"
 #include "nic/driver.h"
@@ -93,9 +99,32 @@ Result<void> write_roce_prio(const PortIo& io, const Setting&, const Qos& want, 
   return {};
 }
 
-// A mark in ieee_pfc.delay and ieee_ets.tc_rx_bw[0], which the driver keeps and does not use: the value was set since
-// the driver was loaded.
+// A mark in ieee_ets.tc_rx_bw[0], which the driver keeps and does not use: ETS was set since the driver was loaded.
 constexpr uint8_t kWritten = 1;
+
+// The traffic classes of the priorities with PFC.
+uint8_t lossless_classes(uint8_t pfc_en, std::span<const uint8_t, kPriorities> prio_tc) {
+  uint8_t out = 0;
+  for (size_t prio = 0; prio < kPriorities; ++prio)
+    if (PrioSet{pfc_en}.has(prio)) out = static_cast<uint8_t>(out | 1U << (prio_tc[prio] & 7U));
+  return out;
+}
+
+// A mark in ieee_pfc.delay, which the driver keeps and does not use, and which is never 0: the classes without a
+// lossless queue of their own since this PFC was sent, and pfc_en, by which the PFC of another program is recognized.
+uint16_t mark_of(uint8_t pfc_en, const ieee_ets& ets) {
+  return static_cast<uint16_t>((~lossless_classes(pfc_en, ets.prio_tc) & 0xffU) << 8U | pfc_en);
+}
+
+// The priorities with PFC whose classes have no lossless queue.
+uint8_t lossy_priorities(const ieee_pfc& pfc, const ieee_ets& ets) {
+  if ((pfc.delay & 0xffU) != pfc.pfc_en) return 0;
+  uint8_t out = 0;
+  for (size_t prio = 0; prio < kPriorities; ++prio)
+    if (PrioSet{pfc.pfc_en}.has(prio) && (pfc.delay >> (8U + (ets.prio_tc[prio] & 7U)) & 1U) != 0)
+      out = static_cast<uint8_t>(out | 1U << prio);
+  return out;
+}
 
 template <class Values>
 bool is_all_zero(const Values& values) {
@@ -147,6 +176,12 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
     note_unverified(io, *port->dcb, out);
     if ((port->dcb->dcbx.value_or(0) & DCB_CAP_DCBX_LLD_MANAGED) != 0)
       out.notes.reasons[SettingId::dcbx] = kOptionInNvm;
+    if (const uint8_t lossy = port->dcb->pfc && port->dcb->ets ? lossy_priorities(*port->dcb->pfc, *port->dcb->ets) : 0;
+        lossy != 0) {
+      out.values.pfc->bits = static_cast<uint8_t>(out.values.pfc->bits & ~lossy);
+      out.notes.unverified[SettingId::pfc] = "the driver shows PFC of priority " + to_text(PrioSet{lossy}) +
+                                             ", whose traffic class has no lossless queue since ETS was changed";
+    }
     // The kernel's list may have a DSCP with several priorities. The firmware uses the last one sent, which cannot be
     // read: such DSCPs are left out.
     std::map<uint16_t, unsigned> times;
@@ -176,6 +211,11 @@ std::string impossible(const Setting& setting, const Qos& want, const Reading& h
   if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, true);
   if (setting.id == SettingId::pfc && have.capacity.lossless_classes)
     return upstream::too_many_lossless(want, have.values, *have.capacity.lossless_classes);
+  if (setting.id == SettingId::ets && have.capacity.lossless_classes && have.values.pfc) {
+    Qos after = have.values;
+    after.ets = want.ets;
+    if (auto why = upstream::too_many_lossless(after, after, *have.capacity.lossless_classes); !why.empty()) return why;
+  }
   return upstream::impossible(setting, want, have);
 }
 
@@ -218,9 +258,18 @@ Result<void> write_ets(const PortIo& io, const Setting&, const Qos& want, const 
   }
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
-  ieee_ets ets = upstream::wire(*sent.ets, now->ets.value_or(ieee_ets{}));
+  const ieee_ets old = now->ets.value_or(ieee_ets{});
+  ieee_ets ets = upstream::wire(*sent.ets, old);
   ets.tc_rx_bw[0] = kWritten;
-  auto written = dcbnl::set_ets(*io.kernel.route, io.id(), ets);
+  ieee_pfc pfc = now->pfc.value_or(ieee_pfc{});
+  // Priorities that are lossy now become lossless again if the NIC has enough lossless queues.
+  if (const auto most = have.capacity.lossless_classes;
+      most && std::popcount(lossless_classes(pfc.pfc_en, ets.prio_tc)) > static_cast<int>(*most))
+    pfc.pfc_en = static_cast<uint8_t>(pfc.pfc_en & ~lossy_priorities(pfc, old));
+  pfc.delay = mark_of(pfc.pfc_en, ets);
+  const bool moves_lossless = !std::ranges::equal(ets.prio_tc, old.prio_tc) && pfc.pfc_en != 0;
+  auto written = moves_lossless ? dcbnl::set_ets(*io.kernel.route, io.id(), ets, pfc)
+                                : dcbnl::set_ets(*io.kernel.route, io.id(), ets);
   if (!written || !has_key(have.notes.unread, SettingId::ets)) return written;
   // This was the first ETS: the driver was loaded, or its firmware was reset, which frees the driver's own list
   // (bnxt_dcb_free() in bnxt_hwrm_if_change()) and keeps the kernel's list, whose entries the NIC has lost. So they are
@@ -234,9 +283,11 @@ Result<void> write_ets(const PortIo& io, const Setting&, const Qos& want, const 
 }
 
 Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
   ieee_pfc pfc{};
   pfc.pfc_en = want.pfc->bits;
-  pfc.delay = kWritten;
+  pfc.delay = mark_of(pfc.pfc_en, now->ets.value_or(ieee_ets{}));
   return dcbnl::set_pfc(*io.kernel.route, io.id(), pfc);
 }
 

@@ -247,7 +247,7 @@ std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most) {
     if (want.pfc->has(prio)) classes |= 1U << ets.prio_tc[static_cast<size_t>(prio)];
   const auto count = static_cast<uint32_t>(std::popcount(classes));
   if (count <= most) return {};
-  return "these priorities map to " + std::to_string(count) + " lossless traffic classes, the NIC has " +
+  return "the priorities with PFC map to " + std::to_string(count) + " lossless traffic classes, the NIC has " +
          std::to_string(most);
 }
 

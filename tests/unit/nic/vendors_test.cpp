@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Features of Broadcom's and Intel's cards alone (mlx5: mlx5_test.cpp).
+#include <random>
+
+#include "support/protection.h"
 #include "support/sim_files_bnxt.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
@@ -265,6 +268,100 @@ TEST_F(BnxtApp, ADscpThatWasListedTwiceIsMappedAfterwards) {
   EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, Outcome::unverified);
   EXPECT_EQ(bed.nic.app.size(), 1u);
   EXPECT_EQ(bed.nic.firmware_dscp, (std::map<uint16_t, uint8_t>{{26, 3}}));
+}
+
+// -- Broadcom: lossless queues, which only a PFC gives to traffic classes
+
+struct BnxtQueues : On<Personality::bnxt> {
+  BnxtQueues() {
+    want = profile(Personality::bnxt);
+    bed.settle_to(want);
+    bed.settle_to(want);
+    EXPECT_EQ(protection_of(bed.nic, 3) & 1, 1u);
+  }
+  // The ETS of the policy with another class of priority 3.
+  void another_program_moves(uint8_t tc) {
+    ieee_ets ets = bed.nic.ets;
+    ets.prio_tc[3] = tc;
+    ASSERT_EQ(bed.nic.set_ets(ets), 0);
+    bed.nic.link_up();
+  }
+  Qos want;
+};
+
+TEST_F(BnxtQueues, APriorityThatAnotherProgramMovedToALossyQueueHasNoPfc) {
+  another_program_moves(5);
+  ASSERT_EQ(bed.nic.pfc.pfc_en, 0x08) << "the driver still shows it";
+  ASSERT_EQ(protection_of(bed.nic, 3), 0u);
+  EXPECT_EQ(bed.read().pfc, PrioSet{});
+  EXPECT_TRUE(has(bed.notes.unverified.at(SettingId::pfc), "priority 3"));
+  EXPECT_EQ(of(bed.plan({.pfc = PrioSet{0x08}}), "pfc").outcome, Outcome::differs);
+  EXPECT_EQ(of(bed.settle_to({.pfc = PrioSet{0x08}}), "pfc").outcome, Outcome::applied);
+  EXPECT_EQ(bed.read().pfc, PrioSet{0x08});
+  EXPECT_NE(protection_of(bed.nic, 3), 0u);
+}
+
+TEST_F(BnxtQueues, TheEtsOfThePolicyGivesThePriorityItsQueueBack) {
+  another_program_moves(5);
+  bed.settle_to(want);
+  EXPECT_NE(protection_of(bed.nic, 3), 0u);
+  expect_settled(bed, want);
+}
+
+// dcbnl sets ETS and PFC of one message one after the other: nobody who is killed leaves the one without the other.
+TEST_F(BnxtQueues, AnEtsThatMovesALosslessPrioritySendsPfcInTheSameMessage) {
+  want.ets->prio_tc[3] = 5;
+  want.ets->tsa[5] = Tsa::ets;
+  want.ets->bw = {50, 0, 0, 0, 0, 50, 0, 0};
+  want.ets->tsa[3] = Tsa::strict;
+  bed.nic.calls.clear();
+  EXPECT_EQ(of(bed.settle_to({.ets = want.ets}), "ets").outcome, Outcome::applied);
+  EXPECT_NE(protection_of(bed.nic, 3), 0u);
+  EXPECT_EQ(bed.nic.calls["setets"], 1u);
+  EXPECT_EQ(bed.nic.calls["setpfc"], 1u);
+  bed.settle_to(want);
+  expect_settled(bed, want);
+}
+
+TEST_F(BnxtQueues, AnEtsThatKeepsTheClassesOfLosslessPrioritiesLeavesPfc) {
+  want.ets->prio_tc[1] = 0;
+  bed.nic.calls.clear();
+  EXPECT_EQ(of(bed.settle_to(want), "ets").outcome, Outcome::applied);
+  EXPECT_EQ(bed.nic.calls["setpfc"], 0u);
+  EXPECT_NE(protection_of(bed.nic, 3), 0u);
+}
+
+TEST_F(BnxtQueues, AnEtsThatNeedsMoreLosslessQueuesThanTheNicHasIsNotTried) {
+  Ets one{.prio_tc = {0, 0, 0, 3, 3, 3, 0, 0}};
+  bed.settle_to({.ets = one, .pfc = PrioSet{0x38}});
+  ASSERT_EQ(bed.read().pfc, PrioSet{0x38});
+  bed.nic.calls.clear();
+  one.prio_tc = kIdentity;
+  EXPECT_TRUE(has_outcome(bed.apply({.ets = one}), "ets", Outcome::unsupported, "3 lossless traffic classes"));
+  EXPECT_EQ(bed.nic.calls["setets"], 0u);
+}
+
+// Whatever ETS and PFC two programs set in turn: the reading shows no priority as lossless that is not.
+TEST_F(BnxtQueues, NoReadingShowsALossyPriorityAsLossless) {
+  std::mt19937 random{1};
+  for (int round = 0; round < 500; ++round) {
+    Ets ets{};
+    for (auto& tc : ets.prio_tc) tc = static_cast<uint8_t>(random() % 8);
+    const PrioSet pfc{static_cast<uint8_t>(random() % 4 == 0 ? 0 : 1U << random() % 8 | 1U << random() % 8)};
+    switch (random() % 3) {
+      case 0: bed.settle_to({.ets = ets}); break;
+      case 1: bed.settle_to({.pfc = pfc}); break;
+      default: {
+        ieee_ets other = bed.nic.ets;
+        std::ranges::copy(ets.prio_tc, other.prio_tc);
+        (void)bed.nic.set_ets(other);
+        bed.nic.link_up();
+      }
+    }
+    const PrioSet shown = bed.read().pfc.value_or(PrioSet{});
+    for (unsigned prio = 0; prio < 8; ++prio)
+      if (shown.has(prio)) ASSERT_NE(protection_of(bed.nic, prio), 0u) << "round " << round << ", priority " << prio;
+  }
 }
 
 // -- Intel: the LLDP agent in ice's firmware, the card's limits, irdma's congestion control

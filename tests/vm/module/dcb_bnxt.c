@@ -12,6 +12,7 @@ static void bnxt_fw_reset(struct fab_nic *nic)
 	nic->pfc.pfc_cap = RULE_BNXT_LOSSLESS;
 	nic->pause.autoneg = 1;
 	memset(nic->ets.prio_tc, 0, sizeof(nic->ets.prio_tc));
+	rule_bnxt_first_queues(nic->queue);
 	fab_bnxt_cc_reset(nic);
 }
 
@@ -72,14 +73,25 @@ static int bnxt_getpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 /* bnxt_hwrm_queue_pfc_cfg(): needs an earlier setets; few lossless classes; delay has no effect. */
 static int bnxt_setpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 {
-	if (!bnxt_host_controlled(nic) || !nic->ets_known || rule_bnxt_pfc(&nic->ets, pfc->pfc_en))
+	int remapped;
+
+	if (!bnxt_host_controlled(nic) || !nic->ets_known)
 		return -EINVAL;
+	remapped = rule_bnxt_pfc(nic->queue, &nic->ets, pfc->pfc_en, RULE_BNXT_CLASSES);
+	if (remapped < 0)
+		return remapped;
 	nic->pfc.pfc_en = pfc->pfc_en;
 	nic->pfc.mbc = pfc->mbc;
 	nic->pfc.delay = pfc->delay;	/* the whole struct is kept and shown, without effect */
 	nic->pfc_known = true;
-	fab_flap(nic, fab_reopen_ms);
+	if (remapped)
+		fab_flap(nic, fab_reopen_ms);
 	return 0;
+}
+
+static bool bnxt_pauses(struct fab_nic *nic, int prio)
+{
+	return rule_bnxt_pauses(nic->queue, &nic->ets, nic->pfc.pfc_en, prio, RULE_BNXT_CLASSES);
 }
 
 /* The kernel's generic list first (an exact duplicate is -EEXIST), then firmware's map. */
@@ -153,7 +165,7 @@ static int bnxt_classify(struct fab_nic *nic, int dscp, int pcp)
 	.fw_reset = bnxt_fw_reset, .driver_init = bnxt_driver_init,					\
 	.getets = bnxt_getets, .setets = bnxt_setets, .getpfc = bnxt_getpfc, .setpfc = bnxt_setpfc,	\
 	.setapp = bnxt_setapp, .delapp = bnxt_delapp, .setdcbx = bnxt_setdcbx, .setpause = bnxt_setpause,	\
-	.classify = bnxt_classify
+	.classify = bnxt_classify, .pauses = bnxt_pauses
 
 const struct fab_personality fab_bnxt = { BNXT_PERSONALITY("bnxt", fab_bnxt_attach) };
 const struct fab_personality fab_bnxt_oot = { BNXT_PERSONALITY("bnxt-oot", fab_bnxt_oot_attach) };

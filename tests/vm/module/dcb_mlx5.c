@@ -259,6 +259,14 @@ static int mlx5_classify(struct fab_nic *nic, int dscp, int pcp)
 	return pcp >= 0 ? pcp : 0;
 }
 
+/* Without manual buffers firmware gives each priority with PFC a lossless one. */
+static bool mlx5_pauses(struct fab_nic *nic, int prio)
+{
+	if (!(nic->pfc.pfc_en >> prio & 1))
+		return false;
+	return !nic->manual_buffers || nic->lossless[nic->buffer.prio2buffer[prio] & 7];
+}
+
 #define MLX5_PERSONALITY(_name, _attach, _setmaxrate)							\
 	.name = _name, .attach = _attach, .setmaxrate = _setmaxrate,					\
 	.driver = "mlx5_core", .fw_version = "28.39.1002 (MT_0000000838)", .vendor = 0x15b3, .device = 0x1021,	\
@@ -267,7 +275,8 @@ static int mlx5_classify(struct fab_nic *nic, int dscp, int pcp)
 	.stats = fab_mlx5_stats, .fw_reset = mlx5_fw_reset, .driver_init = mlx5_driver_init, .registered = mlx5_registered,	\
 	.getets = mlx5_getets, .setets = mlx5_setets, .getpfc = fab_plain_getpfc, .setpfc = mlx5_setpfc,	\
 	.setapp = mlx5_setapp, .delapp = mlx5_delapp, .setdcbx = mlx5_setdcbx, .setbuffer = mlx5_setbuffer,	\
-	.setpause = mlx5_setpause, .setfec = mlx5_setfec, .classify = mlx5_classify
+	.setpause = mlx5_setpause, .setfec = mlx5_setfec, .classify = mlx5_classify,	\
+	.pauses = mlx5_pauses
 
 const struct fab_personality fab_mlx5 = { MLX5_PERSONALITY("mlx5", fab_mlx5_attach, mlx5_setmaxrate) };
 const struct fab_personality fab_ofed = { MLX5_PERSONALITY("ofed", fab_ofed_attach, ofed_setmaxrate), .tclass = true };

@@ -356,6 +356,25 @@ static int peer_show(struct seq_file *m, void *v)
 }
 FAB_CONTROL(peer);
 
+/* lossless: bit = priority whose packets the NIC does not drop, because it sends PFC frames of it */
+static int lossless_store(struct fab_nic *nic, char *text)
+{
+	return -EPERM;
+}
+
+static int lossless_show(struct seq_file *m, void *v)
+{
+	struct fab_nic *nic = m->private;
+	unsigned int prio, out = 0;
+
+	for (prio = 0; prio < 8; prio++)
+		if (nic->pers->pauses ? nic->pers->pauses(nic, prio) : nic->pfc.pfc_en >> prio & 1)
+			out |= 1u << prio;
+	seq_printf(m, "0x%02x\n", out);
+	return 0;
+}
+FAB_CONTROL(lossless);
+
 /* delay_ms: how long each operation that changes something takes */
 static int delay_ms_store(struct fab_nic *nic, char *text)
 {
@@ -413,6 +432,7 @@ static const struct {
 	{ "stat", &stat_fops }, { "vnic", &vnic_fops }, { "calls", &calls_fops }, { "log", &log_fops }, { "fail", &fail_fops },
 	{ "carrier", &carrier_fops }, { "reload", &reload_fops }, { "remove", &remove_fops }, { "wipe", &wipe_fops },
 	{ "personality", &personality_fops }, { "peer", &peer_fops }, { "delay_ms", &delay_ms_fops }, { "eeprom", &eeprom_fops },
+	{ "lossless", &lossless_fops },
 };
 
 void fab_debugfs_init(void)

@@ -234,15 +234,56 @@ static inline int rule_bnxt_ets(const struct ieee_ets* want, int classes) {
   return sum > 100 || (zero && sum == 100) ? -EINVAL : 0;
 }
 
-/* bnxt/bnxt_dcb.c, bnxt_hwrm_queue_pfc_cfg(): few classes can be lossless. */
-static inline int rule_bnxt_pfc(const struct ieee_ets* ets, unsigned int pfc_en) {
-  unsigned int lossless = 0, count = 0;
+/*
+ * Queues of bnxt.  The NIC pauses a priority only if the queue of its traffic class is lossless, which firmware decides
+ * for each queue; here it is the last RULE_BNXT_LOSSLESS.  At first each class has the queue of its number
+ * (bnxt/bnxt.c, bnxt_hwrm_queue_qportcfg()).  Only a PFC that needs it gives classes other queues: an ETS that moves a
+ * priority to another class leaves it on the queue of that class, and pfc_en shows PFC all the same.
+ */
+static inline void rule_bnxt_first_queues(unsigned char* queue) {
   int i;
+
+  for (i = 0; i < 8; i++) queue[i] = (unsigned char)i;
+}
+
+static inline bool rule_bnxt_is_lossless(int queue, int classes) {
+  return queue < classes && queue + RULE_BNXT_LOSSLESS >= classes;
+}
+
+/* Whether the NIC pauses this priority. */
+static inline bool rule_bnxt_pauses(const unsigned char* queue, const struct ieee_ets* ets, unsigned int pfc_en,
+                                    int prio, int classes) {
+  return (pfc_en >> prio & 1) && rule_bnxt_is_lossless(queue[ets->prio_tc[prio] & 7], classes);
+}
+
+/*
+ * bnxt/bnxt_dcb.c, bnxt_hwrm_queue_pfc_cfg() and bnxt_queue_remap(): EINVAL if too many classes would be lossless; 1 if
+ * the classes were given other queues, for which the NIC is closed and opened; else 0.
+ */
+static inline int rule_bnxt_pfc(unsigned char* queue, const struct ieee_ets* ets, unsigned int pfc_en, int classes) {
+  unsigned int lossless = 0, used = 0;
+  int i, next, count = 0, remap = 0;
 
   for (i = 0; i < 8; i++)
     if (pfc_en >> i & 1) lossless |= 1u << ets->prio_tc[i];
-  for (; lossless; lossless &= lossless - 1) count++;
-  return count > RULE_BNXT_LOSSLESS ? -EINVAL : 0;
+  for (i = 0; i < classes; i++) {
+    if (!(lossless >> i & 1)) continue;
+    count++;
+    if (!rule_bnxt_is_lossless(queue[i], classes)) remap = 1;
+  }
+  if (count > RULE_BNXT_LOSSLESS) return -EINVAL;
+  if (!remap) return 0;
+  for (i = 0, next = classes - RULE_BNXT_LOSSLESS; i < classes; i++) {
+    if (!(lossless >> i & 1)) continue;
+    used |= 1u << next;
+    queue[i] = (unsigned char)next++;
+  }
+  for (i = 0, next = 0; i < classes; i++) {
+    if (lossless >> i & 1) continue;
+    while (used >> next & 1) next++;
+    queue[i] = (unsigned char)next++;
+  }
+  return 1;
 }
 
 /*

@@ -191,6 +191,7 @@ struct fab_personality {
   int (*setfec)(struct fab_nic* nic, u32 fec); /* NULL: any one mode */
   /* priority of a packet, from its DSCP (-1: not IP) and its VLAN priority (-1: untagged) */
   int (*classify)(struct fab_nic* nic, int dscp, int pcp);
+  bool (*pauses)(struct fab_nic* nic, int prio); /* whether the NIC sends PFC frames of it; NULL: as pfc_en says */
 };
 
 struct fab_nic {
@@ -213,6 +214,7 @@ struct fab_nic {
   struct dcbnl_buffer buffer;
   struct ethtool_pauseparam pause;
   bool ets_known, pfc_known; /* bnxt: something was set since driver load */
+  u8 queue[8];               /* bnxt: of each traffic class */
   bool dscp_mode;            /* packets are classified by DSCP */
   u8 dscp2prio[64];
   DECLARE_BITMAP(dscp_mapped, 64);
