@@ -56,6 +56,7 @@ line_of() { fabsim "$1" log | grep -nE "$2" | head -n 1 | cut -d: -f1; }
 for n in 0 1 2; do
   pers=$(fabsim "$n" personality)
   check "$pers: then RoCE moves to priority 4" wait_until 60 moved "$n"
+  eq "$pers: the NIC drops no packets of it" "$(fabsim "$n" lossless)" 0x10
   fabsim "$n" log >"$OUT/calls-$pers.txt"
   echo "calls of $pers:"
   class_writes "$n"
@@ -78,6 +79,14 @@ for n in 0 1 2; do
   check "$pers: PFC is refused" wait_until 20 outcome_is "$n" pfc refused
   check "$pers: the DSCP map waits for it" wait_until 10 outcome_is "$n" dscp_map pending
   check "$pers: RoCE is on priority 4 with PFC" moved "$n"
+  eq "$pers: the NIC drops no packets of it" "$(fabsim "$n" lossless)" 0x10
 done
+for n in 0 1 2; do fabsim "$n" fail clear; done
+
+# Another program moves RoCE's priority to another class of bnxt, whose queue is lossy, while the driver shows its PFC.
+check "bnxt: RoCE moves to priority 5" wait_until 90 eval 'dcb_get 1 .pfc.pfc_en | grep -qx 32'
+dcbraw "$(netdev 1)" ets 0,0,0,0,0,2,2,0 ets,ets,strict,0,0,0,0,0 50,50,0,0,0,0,0,0 >/dev/null
+eq "bnxt: after an ETS of another program the NIC drops packets" "$(fabsim 1 lossless) $(dcb_get 1 .pfc.pfc_en)" "0x00 32"
+check "bnxt: the agent gives the priority a lossless queue again" wait_until 90 eval 'fabsim 1 lossless | grep -qx 0x20'
 [[ $FABSIM_FAILED -gt 0 ]] && agent_log 60
 finish
