@@ -262,14 +262,14 @@ Result<void> write_ets(const PortIo& io, const Setting&, const Qos& want, const 
   ieee_ets ets = upstream::wire(*sent.ets, old);
   ets.tc_rx_bw[0] = kWritten;
   ieee_pfc pfc = now->pfc.value_or(ieee_pfc{});
+  const auto lossless = static_cast<uint8_t>(pfc.pfc_en & ~lossy_priorities(pfc, old));
   // Priorities that are lossy now become lossless again if the NIC has enough lossless queues.
-  if (const auto most = have.capacity.lossless_classes;
-      most && std::popcount(lossless_classes(pfc.pfc_en, ets.prio_tc)) > static_cast<int>(*most))
-    pfc.pfc_en = static_cast<uint8_t>(pfc.pfc_en & ~lossy_priorities(pfc, old));
+  const int most = static_cast<int>(have.capacity.lossless_classes.value_or(kPriorities));
+  if (std::popcount(lossless_classes(pfc.pfc_en, ets.prio_tc)) > most) pfc.pfc_en = lossless;
   pfc.delay = mark_of(pfc.pfc_en, ets);
-  const bool moves_lossless = !std::ranges::equal(ets.prio_tc, old.prio_tc) && pfc.pfc_en != 0;
-  auto written = moves_lossless ? dcbnl::set_ets(*io.kernel.route, io.id(), ets, pfc)
-                                : dcbnl::set_ets(*io.kernel.route, io.id(), ets);
+  const bool needs_queues = (lossless_classes(pfc.pfc_en, ets.prio_tc) & ~lossless_classes(lossless, old.prio_tc)) != 0;
+  auto written = needs_queues ? dcbnl::set_ets(*io.kernel.route, io.id(), ets, pfc)
+                              : dcbnl::set_ets(*io.kernel.route, io.id(), ets);
   if (!written || !has_key(have.notes.unread, SettingId::ets)) return written;
   // This was the first ETS: the driver was loaded, or its firmware was reset, which frees the driver's own list
   // (bnxt_dcb_free() in bnxt_hwrm_if_change()) and keeps the kernel's list, whose entries the NIC has lost. So they are

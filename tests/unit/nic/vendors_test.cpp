@@ -332,12 +332,14 @@ TEST_F(BnxtQueues, AnEtsThatKeepsTheClassesOfLosslessPrioritiesLeavesPfc) {
 }
 
 TEST_F(BnxtQueues, AnEtsThatNeedsMoreLosslessQueuesThanTheNicHasIsNotTried) {
-  Ets one{.prio_tc = {0, 0, 0, 3, 3, 3, 0, 0}};
-  bed.settle_to({.ets = one, .pfc = PrioSet{0x38}});
+  ieee_ets one = bed.nic.ets;
+  std::ranges::copy(Eight{0, 0, 0, 3, 3, 3, 0, 0}, one.prio_tc);
+  ASSERT_EQ(bed.nic.set_ets(one), 0);
+  ASSERT_EQ(bed.nic.set_pfc({.pfc_en = 0x38}), 0);
+  bed.nic.link_up();
   ASSERT_EQ(bed.read().pfc, PrioSet{0x38});
   bed.nic.calls.clear();
-  one.prio_tc = kIdentity;
-  EXPECT_TRUE(has_outcome(bed.apply({.ets = one}), "ets", Outcome::unsupported, "3 lossless traffic classes"));
+  EXPECT_TRUE(has_outcome(bed.apply({.ets = want.ets}), "ets", Outcome::unsupported, "3 lossless traffic classes"));
   EXPECT_EQ(bed.nic.calls["setets"], 0u);
 }
 
