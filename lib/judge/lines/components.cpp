@@ -608,7 +608,10 @@ constexpr LineMessage kRows[] = {
                 "fi_info -l; env | grep -E 'FI_|MPIR_CVAR|I_MPI'", "MPICH src/mpid/ch4/netmod", Printer::library),
     complaining(
         "mpich-other", unknown,
-        "MPIR_|MPID_|MPIDU_|MPIDI_|HYD_|HYDU_|^mpiexec|PMI_|PMIU_|^Fatal error in PMPI|^Fatal error in MPI", "",
+        "MPIR_|MPID_|MPIDU_|MPIDI_|HYD_|HYDU_|^mpiexec|PMI_|PMIU_|^Fatal error in PMPI|^Fatal error in MPI|^Fatal "
+        "error in "
+        "internal_|Other MPI error, error stack",
+        "",
         "MPICH or a library made of it (Intel MPI, Cray MPICH, MVAPICH), or its launcher (Hydra, PMI). Usual causes: "
         "an error of the program's call, a process that ended, a host name that does not resolve, or different "
         "releases of PMI. The last line of the error stack is nearest to the cause.",

@@ -385,7 +385,9 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/net/ethernet/mellanox/mlxfw, net/devlink/dev.c"},
     // An answer of the target proves that it is reached.
     {"nvmf-rejected", peer,
-     "nvme*Connect rejected: status|nvme-fabrics*Connection refused|nvme-fabrics*Connection reset",
+     "nvme*Connect rejected: status|nvme-fabrics*Connection refused|nvme-fabrics*Connection reset|nvme*failed to "
+     "connect "
+     "socket: -111|nvme*failed to connect socket: -104",
      "The host of the NVMe target answered and refused or reset the connection, so that the network between them "
      "works. Status 8 (invalid service ID) and ECONNREFUSED: nothing listens at this address and port (4420): the "
      "target does not run, its port is not set up for this transport, or the address is of another interface. Another "
@@ -415,7 +417,7 @@ constexpr LineMessage kRows[] = {
                 "nvme*rdma connect request failed|nvme*Connect command failed|nvme*failed "
                 "nvme_keep_alive_end_io|nvme*starting error recovery|Reconnecting in * seconds|nvme*Failed reconnect "
                 "attempt|nvme*dentify controller failed|nvme-fabrics*Connection timed out|nvme-fabrics*No "
-                "route|nvme-fabrics*Network is unreachable|nvmet_rdma: *failed",
+                "route|nvme-fabrics*Network is unreachable|nvme*failed to connect socket: -|nvmet_rdma: *failed",
                 "The connection to an NVMe target (NVMe over RDMA or TCP) failed or got no answer in time (keep "
                 "alive), and is made again. The line does not show the place: the target or its host ended, hangs or "
                 "is overloaded, its port (4420) is not reachable, the path loses packets, or the link or RDMA port of "

@@ -177,8 +177,12 @@ constexpr LineMessage kNcclRows[] = {
      "The links between the GPUs (NVLink, XGMI) are not the same in both directions in the topology that the driver "
      "reports: a virtual machine with some of the node's GPUs, or a driver that does not fit.",
      "nvidia-smi topo -m; amd-smi topology", "NCCL src/graph/paths.cc"},
-    {"nccl-no-socket", host, "no socket interface found|NET/Socket : no interface found|No IP interface found",
-     "NCCL found no netdev for its bootstrap connections: NCCL_SOCKET_IFNAME names none that is up.",
+    {"nccl-no-socket", host,
+     "no socket interface found|NET/Socket : no interface found|No IP interface found|ncclSocketInit: connecting to "
+     "address  with family",
+     "NCCL found no netdev for its bootstrap connections: NCCL_SOCKET_IFNAME names none that is up. Some releases go "
+     "on "
+     "then without an address, and fail at the first connection (\"neither AF_INET\"), also on the other ranks.",
      "ip -br addr; echo $NCCL_SOCKET_IFNAME", "NCCL src/bootstrap.cc"},
     {"nccl-peer-closed", peer,
      "Connection closed by remote peer|Call to recv from*Connection reset by peer|Call to recv from*Broken pipe|Call "

@@ -304,7 +304,9 @@ constexpr LineMessage kProgramRows[] = {
      "The port is not active: it has no link (Down), or no subnet manager has configured it (Init, Armed).",
      "fabric-agentctl status; fabric-agentctl diagnose {port}", "perftest src/perftest_resources.c"},
     {"perftest-exchange", peer,
-     "ethernet_read_keys: Couldn't read remote address|Failed to exchange data between server and clients",
+     "ethernet_read_keys: Couldn't read remote address|Failed to exchange data between server and clients|Unable to "
+     "read "
+     "to socket/rdma_cm|Unable to write to socket/rdma_cm",
      "The other side of the test ended; its error is the cause.", "ping -c 3 {peer}", kPerftest},
     {"perftest-gpu", host,
      "cuMemAlloc error=|cuMemAllocHost error=|cuMemAllocManaged error=|cuCtxCreate* error=|cuCtxSetCurrent() "
@@ -473,8 +475,8 @@ constexpr LineMessage kProgramRows[] = {
     {"nvme-cli", unknown,
      "Discovery Descriptor *:|failed to get discovery log|could not add new controller|failed to add controller, "
      "error|skipping unsupported adrfam|skipping unsupported transport|ctrl device * not found|need a transport "
-     "(-t)|need a address (-a)|traddr * is not a numeric address|failed to disconnect, error|failed to connect "
-     "socket|nvme*failed to perform DIM",
+     "(-t)|need a address (-a)|traddr * is not a numeric address|failed to disconnect, error|nvme*failed to perform "
+     "DIM",
      "nvme-cli or libnvme could not discover or connect a controller of NVMe over fabrics. Usual causes: a missing "
      "address or transport option, a target that does not answer or does not list this host (NQN), a module that is "
      "not loaded (nvme-rdma, nvme-tcp), or a connection that exists already. The kernel log has the reason.",
