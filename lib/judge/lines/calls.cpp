@@ -116,7 +116,9 @@ constexpr LineMessage kCallRows[] = {
        "This host has no route from the local GID to the GID of the peer.", "ip route get {peer}", kVerbs),
     of(Call::create_ah, "ETIMEDOUT|EHOSTUNREACH", "ah-unresolved", network,
        "The peer could not be addressed: no ARP or neighbor discovery answer for its address on this rail, or no route "
-       "to it.",
+       "to it. If this port or the address is of another network (a bond for management), name the ports of the "
+       "fabric: "
+       "UCX_NET_DEVICES, NCCL_IB_HCA.",
        "ip route get {peer}; ip neigh show dev {netdev}", kVerbs),
     of(Call::create_ah, "EINVAL", "ah-invalid", software,
        "The address of the peer or the GID index of this host is not valid for this port: the index has no entry, or a "

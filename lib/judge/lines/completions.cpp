@@ -53,8 +53,10 @@ constexpr LineMessage kCompletionRows[] = {
      "The peer does not permit access to the memory: wrong key, deregistered memory, or its process ended.",
      "journalctl -k -g 'Xid|amdgpu'", kWc, 10},
     {"wc-remote-operation", peer, "remote operation error|Remote QP on ",
-     "The peer could not complete the operation. Its queue pair is in the error state; look at the peer's first error.",
-     "ping -c 3 {peer}", kWc, 11},
+     "The NIC of the peer was reached, and could not carry out the operation: it cannot access the memory there (of a "
+     "GPU: peer memory module, ACS, IOMMU of that host), or its queue pair was in the error state. The peer's first "
+     "error tells; a peer may be another process of this host.",
+     "on the peer: fabric-agentctl check --only iommu,acs,gpudirect", kWc, 11},
     {"wc-retry-exceeded-infiniband", network, "Transport retry count exceeded on *:*/IB",
      "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR) on InfiniBand: the peer did not acknowledge packets, although "
      "they were resent. The peer's process, node or port is gone, or a link on the path has errors, or the subnet "

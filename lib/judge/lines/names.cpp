@@ -81,6 +81,8 @@ std::vector<Word> words_of(std::string_view line) {
     if (leads || strip_prefix(text, {"remoteGids", "remoteGid", "dgid"})) side = Side::remote;
     else if (text == "local" || strip_prefix(text, {"localGid", "sgid"})) side = Side::local;
     const bool continues = end < line.size() && line[end] == '@';
+    // The node of another end in a line of Lustre: "Timed out tx for 10.0.0.2@o2ib".
+    if (continues && line.substr(end + 1).starts_with("o2ib")) side = Side::remote;
     if (leads || continues || text.empty() || text == "local" || text == "GID") next_side = side;
     if (leads || text.empty() || text == "local" || text == "GID") continue;
     if (text.size() <= kMaxWord) out.push_back({std::string(without_punctuation(text)), side, false});

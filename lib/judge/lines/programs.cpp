@@ -74,8 +74,11 @@ constexpr LineMessage kProgramRows[] = {
      "mstconfig -d {pci} query | grep PCI_ATOMIC_MODE",
      "NVSHMEM src/modules/transport/ibgda/ibgda.cpp"},
     {"lnet-timeout", network, "kiblnd_check_*Timed out",
-     "A Lustre peer did not answer over RDMA in time: it is down, or the path to it loses packets.",
-     "lctl list_nids; lnetctl peer show", "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},
+     "A Lustre peer did not answer over RDMA in time: it is down, the path to it loses packets, or the RDMA port of "
+     "this "
+     "host failed. If all peers time out, look at this host first.",
+     "lnetctl peer show; lctl ping {peer}@o2ib; fabric-agentctl diagnose {port}",
+     "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},
     {"sglang-aborted", none, "KVTransferError*Aborted by AbortReq",
      "The client or the router aborted this request, and its transfer of the KV cache ended with it. Not a fault of "
      "the transfer.",

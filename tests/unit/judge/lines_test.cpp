@@ -917,6 +917,8 @@ TEST(LogNames, PeersAreNotPortsOfThisNode) {
                            "Call to recv from 10.99.91.49<52035> failed", "status = 2. Peer: 10.99.91.49:45601."})
     EXPECT_EQ(names_in(line, healthy.now).peer, "10.99.91.49") << line;
   EXPECT_EQ(names_in("message from 10.99.91.49", healthy.now).peer, "");
+  EXPECT_EQ(names_in("kiblnd_check_conns()) Timed out tx for 10.99.91.49@o2ib: 3 seconds", healthy.now).peer,
+            "10.99.91.49");
   const std::string gids =
       "failed with 110 Connection timed out, on dev mlx5_77:1, next state RTR, local GID index 3, ";
   EXPECT_EQ(names_in(gids + "local GID ::ffff:10.9.9.9, remote GID ::ffff:10.0.0.1", healthy.now).peer, "10.0.0.1");
@@ -1881,7 +1883,10 @@ TEST(LogLines, OnlyAnAnswerOfTheOtherEndNamesIt) {
         "slurmctld: error: Nodes node[07-08] not responding, setting DOWN", "rpcrdma: server not responding",
         "nfs: server 10.1.0.9 not responding, still trying", "acme: rank 5 is not responding",
         "CIFS: VFS: \\\\10.1.1.1 has not responded in 180 seconds. Reconnecting...",
-        "acmed: server 10.1.1.1:49152 has not responded in the last 42 seconds, disconnecting."})
+        "acmed: server 10.1.1.1:49152 has not responded in the last 42 seconds, disconnecting.",
+        "[rank2]:[E822 06:33:42.472676771 ProcessGroupNCCL.cpp:607] [Rank 2] Watchdog caught collective operation "
+        "timeout: "
+        "WorkNCCL(SeqNum=4554, OpType=GATHER, Timeout(ms)=600000) ran for 600089 milliseconds before timing out."})
     EXPECT_EQ(place_of(line), FaultLocation::unknown) << line;
   for (const char* line : {"nvme nvme1: Connect rejected: status 8 (invalid service ID).",
                            "nvme nvme34: Connect command failed, error wo/DNR bit: 2",
@@ -1897,7 +1902,8 @@ TEST(LogLines, OnlyAnAnswerOfTheOtherEndNamesIt) {
   for (const char* line :
        {"pcieport 0000:16:00.0: device 0000:17:00.0 is not responding", "IPMI message handler: BMC not responding",
         "acme: GPU 0000:1a:00.0 is not responding", "nvme nvme1: rdma connection establishment failed (-22)",
-        "iser: iser_connect: rdma_resolve_addr failed: -99"})
+        "iser: iser_connect: rdma_resolve_addr failed: -99",
+        "nvmet_rdma: binding CM ID to 10.0.0.185:4420 failed (-19)"})
     EXPECT_EQ(place_of(line), FaultLocation::host) << line;
 }
 
