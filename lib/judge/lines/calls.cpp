@@ -65,6 +65,13 @@ constexpr LineMessage kCallRows[] = {
        "memory module (nvidia_peermem).",
        "journalctl -k -g 'dma-buf attach'; nvidia-smi topo -m; lsmod | grep peermem",
        "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-dmabuf.c nv_dma_buf_attach()"),
+    of(Call::dmabuf, "ENOMEM|ENOSPC|EAGAIN", "dmabuf-memory", host,
+       "The GPU memory did not fit: the BAR of the GPU has no room for another mapping, or the NIC has none for "
+       "another "
+       "memory region. It is not a lack of RAM, and the memlock limit does not count this memory. Register less: the "
+       "default of NCCL_BUFFSIZE, fewer channels, fewer processes on a GPU.",
+       "nvidia-smi -q -d MEMORY | grep -A 3 BAR1; rdma resource show; env | grep NCCL_BUFFSIZE",
+       "Linux drivers/infiniband/core/umem_dmabuf.c, NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-dmabuf.c"),
     of(Call::dmabuf, "", "dmabuf-registration", host,
        "GPU memory could not be registered through DMA-BUF: kernel, RDMA driver, rdma-core or GPU driver do not "
        "support it (EOPNOTSUPP), or not for this memory. NCCL_DMABUF_ENABLE=0 with a peer memory module is the other "
@@ -85,6 +92,13 @@ constexpr LineMessage kCallRows[] = {
        "The NIC did not create a queue pair or completion queue: its firmware does not answer, or the device is gone "
        "or in reset.",
        "journalctl -k -g {pci}; devlink health show pci/{pci}", kVerbs),
+    of(Call::create_object, "EFAULT", "object-library", software,
+       "A queue pair or completion queue could not be created, because the kernel could not read the request or the "
+       "queue of the library: the RDMA library of the program or container (rdma-core's provider, libbnxt_re) and the "
+       "kernel's driver are of different releases, or the library is at fault. Use those of one release. A queue in "
+       "GPU "
+       "memory, as IBGDA makes it, also needs a peer memory module or DMA-BUF.",
+       "ethtool -i {netdev}; dpkg -l | grep -E 'ibverbs|rdma'", kVerbs),
     of(Call::create_object, "EPERM|EACCES", "object-permission", host,
        "A queue pair or other object needs a privilege that the process lacks: raw packets need CAP_NET_RAW.",
        "grep Cap /proc/PID/status", kVerbs),
@@ -102,7 +116,9 @@ constexpr LineMessage kCallRows[] = {
        "This host has no route from the local GID to the GID of the peer.", "ip route get {peer}", kVerbs),
     of(Call::create_ah, "ETIMEDOUT|EHOSTUNREACH", "ah-unresolved", network,
        "The peer could not be addressed: no ARP or neighbor discovery answer for its address on this rail, or no route "
-       "to it.",
+       "to it. If this port or the address is of another network (a bond for management), name the ports of the "
+       "fabric: "
+       "UCX_NET_DEVICES, NCCL_IB_HCA.",
        "ip route get {peer}; ip neigh show dev {netdev}", kVerbs),
     of(Call::create_ah, "EINVAL", "ah-invalid", software,
        "The address of the peer or the GID index of this host is not valid for this port: the index has no entry, or a "
@@ -127,7 +143,9 @@ constexpr LineMessage kCallRows[] = {
     // Transitions of a queue pair.
     of(Call::qp_to_init, "", "modify-qp-init", host,
        "A queue pair could not be bound to its port: the port number, the partition (P_Key) or the GID of this host is "
-       "not valid, or the port or its netdev is gone or in another network namespace. The peer is not involved yet.",
+       "not valid, or the port or its netdev is gone or in another network namespace; with EINVAL also a change of "
+       "state or "
+       "access flags that the driver does not accept, which is for a newer library. The peer is not involved yet.",
        "rdma link show; fabric-agentctl check --only gid", kVerbs),
     // NCCL names both GIDs. One of them alone is link-local: that host is at fault, whatever the errno.
     {"modify-qp-link-local", host, "modify_qp failed*local GID fe80:*remote GID ::ffff:",

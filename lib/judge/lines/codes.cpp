@@ -152,8 +152,19 @@ bool is_about_rdma(std::string_view line) {
   return has_any_of(line, kWords);
 }
 
+// libfabric before 1.18 gives the status of an EFA completion as the errno: "completed with error. RC: 20. Error:
+// unknown error", "err: 20, prov_err: Not a directory (20)". No transfer fails with the errno 20.
+constexpr unsigned kResponseTimeout = 20;  // IBV_WC_RESP_TIMEOUT_ERR, and ENOTDIR
+
+bool has_efa_timeout(std::string_view line) {
+  if (line.find(". Error: unknown error") != std::string_view::npos)
+    return number_after(line, "completed with error. RC: ") == kResponseTimeout;
+  return line.find(", prov_err: ") != std::string_view::npos && number_after(line, "_error: err: ") == kResponseTimeout;
+}
+
 // The status of a work completion, as NCCL (old, new), perftest, mlx5_ib, SPDK and Open MPI print it. 0: none.
 unsigned completion_status(std::string_view line) {
+  if (has_efa_timeout(line)) return kResponseTimeout;
   constexpr std::string_view kName = "IBV_WC_";
   for (size_t at = line.find(kName); at != std::string_view::npos; at = line.find(kName, at + 1)) {
     const std::string_view name = line.substr(at + kName.size());
@@ -687,6 +698,7 @@ std::string read_number_spaces(Codes& codes, std::string_view line) {
 }
 
 void read_errnos(Codes& codes, std::string_view line) {
+  if (has_efa_timeout(line)) return;
   std::vector<std::pair<size_t, unsigned>> found;  // place in the line, errno
   const std::string whole = lower(line), small = whole.substr(0, provider_error(whole));
   // More certain than the errno of the completion, which is EIO for most errors of a provider.

@@ -45,21 +45,30 @@ constexpr LineMessage kCompletionRows[] = {
     {"wc-local-access", software, "local access error|Local access on ",
      "A write from the peer did not match the access rights of the local buffer.", "journalctl -k -g {pci}", kWc, 8},
     {"wc-remote-invalid-request", peer, "remote invalid request error|Invalid request on ",
-     "The peer rejected the request as invalid: message longer than its receive buffer, an operation that is not "
-     "enabled, or too many outstanding reads or atomics.",
-     "ibv_devinfo -v -d {rdma} | grep -E 'fw_ver|max_qp_rd_atom'", kWc, 9},
+     "The peer was reached and rejected the request as invalid: a message longer than its receive buffer, packets "
+     "larger than the path MTU of its queue pair (active_mtu of the two ports differs, and the library does not lower "
+     "it), an operation that is not enabled, or too many outstanding reads or atomics.",
+     "ibv_devinfo -v -d {rdma} | grep -E 'active_mtu|fw_ver|max_qp_rd_atom'", kWc, 9},
     {"wc-remote-access", peer, "remote access error|Remote access on ",
      "The peer does not permit access to the memory: wrong key, deregistered memory, or its process ended.",
      "journalctl -k -g 'Xid|amdgpu'", kWc, 10},
     {"wc-remote-operation", peer, "remote operation error|Remote QP on ",
-     "The peer could not complete the operation. Its queue pair is in the error state; look at the peer's first error.",
-     "ping -c 3 {peer}", kWc, 11},
+     "The NIC of the peer was reached, and could not carry out the operation: it cannot access the memory there (of a "
+     "GPU: peer memory module, ACS, IOMMU of that host), or its queue pair was in the error state. The peer's first "
+     "error tells; a peer may be another process of this host.",
+     "on the peer: fabric-agentctl check --only iommu,acs,gpudirect", kWc, 11},
+    {"wc-retry-exceeded-infiniband", network, "Transport retry count exceeded on *:*/IB",
+     "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR) on InfiniBand: the peer did not acknowledge packets, although "
+     "they were resent. The peer's process, node or port is gone, or a link on the path has errors, or the subnet "
+     "manager has changed the routes. If many jobs name the same LID, look at its node; else at the links between.",
+     "fabric-agentctl diagnose {port}; ibtracert LID PEER-LID; ibqueryerrors", kWc},
     {"wc-retry-exceeded", network,
      "transport retry counter exceeded|Transport retry count exceeded|RETRY EXCEEDED ERROR status|InfiniBand retry "
      "count between two MPI processes",
      "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR): the peer did not acknowledge packets, although they were "
      "resent. The path loses packets (link down, congestion, routing), the peer's process or node is gone, or its GID "
-     "or rail is unreachable: NCCL_IB_HCA names ports that are not connected to each other. If small messages pass, "
+     "or rail is unreachable: NCCL_IB_HCA names ports that are not connected to each other, or NCCL_IB_GID_INDEX a GID "
+     "that no router forwards (RoCE v1, link-local). If small messages pass, "
      "the MTU of a switch port on the path is below that of the netdevs, also after a change of its speed: test with "
      "ping -M do -s (MTU of the netdev - 28), or ib_write_bw -m with the path MTU of the job.",
      "fabric-agentctl diagnose {port}", kWc, 12},
@@ -81,10 +90,17 @@ constexpr LineMessage kCompletionRows[] = {
      "journalctl -k -g {pci}", kWc, 18},
     {"wc-fatal", host, "status fatal error", "The NIC reports a fatal error of its own.",
      "devlink health show pci/{pci}", kWc, 19},
-    {"wc-response-timeout", peer, "response timeout error", "The peer did not respond in time.",
-     "fabric-agentctl diagnose {port}", kWc, 20},
-    {"wc-general", host, "status general error|: general error",
-     "The transport failed for a reason that no other status covers.", "journalctl -k -g {pci}", kWc, 21},
+    on_silence(
+        {"wc-response-timeout", unknown, "response timeout error",
+         "The peer did not respond in time. The line does not show the place: the peer's process or host is gone, "
+         "or the path does not reach it. EFA: if no transfer between the two instances ever succeeds, the "
+         "security group does not allow all traffic from and to itself, in both directions.",
+         "fabric-agentctl diagnose {port}; ping -c 3 {peer}", kWc, 20}),
+    {"wc-general", unknown, "status general error|: general error",
+     "The transport failed for a reason that no other status covers: the vendor error, or a line of the NIC's driver "
+     "or "
+     "library at this time, has it.",
+     "journalctl -k -g {pci}", kWc, 21},
 
     // Asynchronous events of the NIC.
     {"async-port-error", cable, "sync*event*port error|IBV_EVENT_PORT_ERR|event*: PORT_ERR",

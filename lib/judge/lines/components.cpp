@@ -379,9 +379,10 @@ constexpr LineMessage kRows[] = {
     marked(
         "ucx-memory-other", host, kUcx,
         "ib_md.c|ib_mlx5dv_md.c|ib_mlx5_md|ib_umem|^uct_ib_reg|^uct_ib_mem|allocate memory pool (name=",
-        "UCX's registration of memory at the NIC. Usual causes: the memlock limit of the process, no peer memory "
-        "module or DMA-BUF for GPU memory, a NIC or virtual function without free memory keys, or a driver that does "
-        "not know the request (on-demand paging, relaxed ordering).",
+        "UCX's memory domain of a NIC: it opens the device (DEVX) and registers memory. Usual causes: the memlock "
+        "limit of the process, no peer memory module or DMA-BUF for GPU memory, a NIC or virtual function without free "
+        "memory keys, or a driver that does not know the request (DEVX, on-demand paging, relaxed ordering): libraries "
+        "of the container that do not fit it (UCX_IB_MLX5_DEVX=no as a test).",
         "ulimit -l; fabric-agentctl check --only memlock,gpudirect", "UCX src/uct/ib/base/ib_md.c, src/uct/ib/mlx5",
         Printer::library),
     marked("ucx-srd-other", unknown, kUcx, "srd_|ib_efa|efa_md",
@@ -608,7 +609,10 @@ constexpr LineMessage kRows[] = {
                 "fi_info -l; env | grep -E 'FI_|MPIR_CVAR|I_MPI'", "MPICH src/mpid/ch4/netmod", Printer::library),
     complaining(
         "mpich-other", unknown,
-        "MPIR_|MPID_|MPIDU_|MPIDI_|HYD_|HYDU_|^mpiexec|PMI_|PMIU_|^Fatal error in PMPI|^Fatal error in MPI", "",
+        "MPIR_|MPID_|MPIDU_|MPIDI_|HYD_|HYDU_|^mpiexec|PMI_|PMIU_|^Fatal error in PMPI|^Fatal error in MPI|^Fatal "
+        "error in "
+        "internal_|Other MPI error, error stack",
+        "",
         "MPICH or a library made of it (Intel MPI, Cray MPICH, MVAPICH), or its launcher (Hydra, PMI). Usual causes: "
         "an error of the program's call, a process that ended, a host name that does not resolve, or different "
         "releases of PMI. The last line of the error stack is nearest to the cause.",

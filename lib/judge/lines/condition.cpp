@@ -115,7 +115,8 @@ constexpr Condition kConditions[] = {
 
     {"says-kernel-bug",
      host,
-     "bug: kernel null|bug: unable to handle|general protection fault*[#|^oops: *[#|kernel bug at ",
+     "bug: kernel null|bug: unable to handle|general protection fault*[#|^oops: *[#|kernel bug at |kernel panic*fatal "
+     "exception",
      {"The message says that the kernel itself, or one of its modules, failed: the function after RIP, and the module "
       "in brackets, are the place. The network and other hosts take no part. ",
       {Work::ends_jobs, "Reboot the node; "},

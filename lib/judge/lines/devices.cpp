@@ -385,13 +385,20 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/net/ethernet/mellanox/mlxfw, net/devlink/dev.c"},
     // An answer of the target proves that it is reached.
     {"nvmf-rejected", peer,
-     "nvme*Connect rejected: status|nvme-fabrics*Connection refused|nvme-fabrics*Connection reset",
+     "nvme*Connect rejected: status|nvme-fabrics*Connection refused|nvme-fabrics*Connection reset|nvme*failed to "
+     "connect "
+     "socket: -111|nvme*failed to connect socket: -104",
      "The host of the NVMe target answered and refused or reset the connection, so that the network between them "
      "works. Status 8 (invalid service ID) and ECONNREFUSED: nothing listens at this address and port (4420): the "
      "target does not run, its port is not set up for this transport, or the address is of another interface. Another "
      "status is a decision of the target: its log has the reason.",
      "nvme discover -t rdma -a {peer}; on the target: grep . /sys/kernel/config/nvmet/ports/*/addr_*",
      "Linux drivers/nvme/host/rdma.c nvme_rdma_conn_rejected(), drivers/nvme/host/tcp.c"},
+    {"nvmf-target-address", host, "nvmet_rdma: binding CM ID|nvmet_rdma: listening to|nvmet_rdma: CM ID creation",
+     "The NVMe target of this host cannot listen: no RDMA device of it has this address (-19: the NIC has no RDMA "
+     "driver, "
+     "or RDMA is off; -99: the address is not set up), or another port of the target has it (-98).",
+     "rdma link show; ip -br addr; grep . /sys/kernel/config/nvmet/ports/*/addr_*", "Linux drivers/nvme/target/rdma.c"},
     {"nvmf-own-queue", host,
      "nvme*rdma connection establishment failed (-22|nvme*rdma connection establishment failed (-12|nvme*rdma "
      "connection establishment failed (-28|nvme*rdma connection establishment failed (-95|nvme*rdma_resolve_addr wait "
@@ -415,7 +422,7 @@ constexpr LineMessage kRows[] = {
                 "nvme*rdma connect request failed|nvme*Connect command failed|nvme*failed "
                 "nvme_keep_alive_end_io|nvme*starting error recovery|Reconnecting in * seconds|nvme*Failed reconnect "
                 "attempt|nvme*dentify controller failed|nvme-fabrics*Connection timed out|nvme-fabrics*No "
-                "route|nvme-fabrics*Network is unreachable|nvmet_rdma: *failed",
+                "route|nvme-fabrics*Network is unreachable|nvme*failed to connect socket: -",
                 "The connection to an NVMe target (NVMe over RDMA or TCP) failed or got no answer in time (keep "
                 "alive), and is made again. The line does not show the place: the target or its host ended, hangs or "
                 "is overloaded, its port (4420) is not reachable, the path loses packets, or the link or RDMA port of "
@@ -731,6 +738,18 @@ constexpr LineMessage kRows[] = {
       {Work::in_machine, "Replace it after a failure."}},
      "nvidia-smi -q -d ROW_REMAPPER",
      "NVIDIA driver"},
+    // After the rows of drivers that say what they do without the file.
+    {"firmware-file",
+     host,
+     "Direct firmware load for *failed with error",
+     {"A driver does not find a firmware file (-2: it is not in /lib/firmware), and most drivers do not start the "
+      "device "
+      "without it. It is harmless if the next lines show another file, or that the device starts. Install the package "
+      "with this file (linux-firmware, or the driver's own), also in the initramfs",
+      {Work::ends_jobs, ", then reload the driver"},
+      "."},
+     "ls /lib/firmware; journalctl -k -g firmware",
+     "Linux drivers/base/firmware_loader/main.c"},
 };
 
 }  // namespace

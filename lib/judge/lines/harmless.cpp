@@ -157,6 +157,10 @@ constexpr LineMessage kRows[] = {
      "The firmware of an AMD Pensando NIC was not ready for a command (IONIC_RC_EAGAIN), and the driver sends it "
      "again. Harmless: if the command does not succeed in time, a line with \"timeout\" or \"failed\" follows.",
      "journalctl -k -g ionic", "Linux drivers/net/ethernet/pensando/ionic/ionic_main.c"},
+    {"wireless-rules", none, "Direct firmware load for regulatory.db|failed to load regulatory.db",
+     "Information of the kernel's part for wireless networks: its file of radio rules is not installed. Harmless: no "
+     "wired network needs it.",
+     "modinfo -n cfg80211", "Linux net/wireless/reg.c"},
     {"kernel-note", none,
      "interrupt took too long*perf_event_max_sample_rate|interrupt took too long (|hrtimer: interrupt took|perf: "
      "interrupt took",

@@ -306,14 +306,17 @@ constexpr LineMessage kLibraryRows[] = {
 
     // libfabric's providers.
     {"ofi-no-provider", host,
-     "fi_getinfo() call failed|fi_getinfo: -61|fi_getinfo*No data available|OFI fi_getinfo*failed|fi_getinfo(*) failed|"
-     "OFI addrinfo() failed*No data available",
-     "libfabric found no provider for a device (FI_ENODATA): the container has the library and no device. Start it "
-     "with /dev/infiniband/uverbs of all EFA devices (--device, or the EFA device plugin) and unlimited memlock. EFA's "
-     "provider also ends if another verbs device is visible and cannot be opened: mount no hostPath of "
-     "/dev/infiniband, which shows those of other drivers (mlx5).",
-     "ls -l /dev/infiniband; cat /sys/class/infiniband_verbs/*/ibdev; FI_LOG_LEVEL=warn fi_info -p efa",
-     "aws-ofi-nccl src/nccl_ofi_ofiutils.c, libfabric src/fabric.c"},
+     "fi_getinfo() call failed|fi_getinfo: -61|fi_getinfo*No data available|OFI fi_getinfo*fail|fi_getinfo(*) "
+     "failed|OFI "
+     "addrinfo() failed",
+     "libfabric found no provider that has a device here and all that the program requires: FI_PROVIDER (of Intel MPI "
+     "also I_MPI_OFI_PROVIDER) names one without its hardware, or a provider without hardware hides the others; no "
+     "interface has an address; or the container has the library and no device. MPI: try FI_PROVIDER=tcp as a test. "
+     "EFA: start the container with /dev/infiniband/uverbs of all EFA devices (--device, or the EFA device plugin) and "
+     "unlimited memlock; its provider also ends if another verbs device is visible and cannot be opened, so mount no "
+     "hostPath of /dev/infiniband.",
+     "fi_info -l; FI_LOG_LEVEL=warn fi_info; env | grep -E 'FI_|I_MPI'; ls -l /dev/infiniband",
+     "libfabric src/fabric.c, MPICH src/mpid/ch4/netmod/ofi/init_provider.c, aws-ofi-nccl src/nccl_ofi_ofiutils.c"},
     wrapping({"ofi-no-protocol", host, "Unable to find a protocol that worked",
               "Neither protocol of NCCL's libfabric plugin could start: no EFA device in the container, or a libfabric "
               "that is too old. The line before it has the reason.",

@@ -58,6 +58,18 @@ bool is_dump(std::string_view text) {
 constexpr std::string_view kRelease = "NCCL version ", kFamilyOfRelease = "nccl",
                            kWithRelease = "GPU Direct RDMA Disabled";  // a pattern matches it with the release only
 
+// PyTorch: "ncclSystemError: System call failed.", "Last error:", and NCCL's own text, each in a line.
+constexpr std::string_view kLastError = "Last error:";
+
+// NCCL's own text, if a message knows it: it says more than the result before it. Else the whole line.
+std::string_view without_result(std::string_view line) {
+  const size_t at = line.rfind(kLastError);
+  if (at == std::string_view::npos) return line;
+  const std::string_view text = trim(line.substr(at + kLastError.size()));
+  const LineMessage* message = recognize(read_line(text));
+  return message != nullptr && !message->is_component() ? text : line;
+}
+
 // Programs that print one message over several lines.
 bool continues(std::string_view before, std::string_view text) {
   if (lower(trim(text).substr(0, 5)) == "errno") return true;  // perftest, UCCL
@@ -79,7 +91,10 @@ bool continues(std::string_view before, std::string_view text) {
       {"BUG: KASAN: ", "+0x"},
       {" -- Error -- ", " # "},            // Mercury
       {"/sriov_numvfs", "write error: "},  // a command, and the answer of the shell
+      {"terminate called after throwing an instance of", "what(): "},
   };
+  if (trim(before).ends_with(kLastError)) return true;
+  if (before.find("nccl") != std::string_view::npos && trim(text).ends_with(kLastError)) return true;
   for (const auto& [first, second] : kPairs)
     if (before.find(first) != std::string_view::npos && text.find(second) != std::string_view::npos) return true;
   return (before.find("completion with error:") != std::string_view::npos ||
@@ -190,10 +205,26 @@ bool is_error_of_complaint(const Condition& condition, const LogLine& line) {
   return false;
 }
 
+// Whether the line is a frame of MPICH's error stack that names a function only: "MPID_Init(513)...........: ",
+// "internal_Init(67).: MPI_Init(argc=0x7f, argv=0x7f) failed". The frame with a text is the error.
+bool is_frame_of_mpich(std::string_view line) {
+  const size_t open = line.find('('), close = line.find(')');
+  if (open == 0 || open == std::string_view::npos || close == std::string_view::npos || close < open + 2) return false;
+  const std::string_view number = line.substr(open + 1, close - open - 1);
+  if (!std::ranges::all_of(line.substr(0, open), is_word_letter) || !std::ranges::all_of(number, is_digit))
+    return false;
+  std::string_view rest = line.substr(close + 1);
+  rest.remove_prefix(std::min(rest.find_first_not_of('.'), rest.size()));
+  if (!rest.starts_with(':')) return false;
+  rest = trim(rest.substr(1));
+  return rest.empty() || (rest.starts_with("MPI_") && rest.ends_with(") failed"));
+}
+
 // Whether the line is a frame of a stack, which names functions and libraries, and reports nothing: "#3 0x7f.. in f",
 // "frame #3: f", " 3  /usr/lib/libucs.so.0(f+0x1c) [0x7f..]", "[node:1] [ 3] /lib/libc.so.6(+0x7)[0x7f..]".
 bool is_stack_frame(std::string_view text) {
   const std::string_view line = trim(text);
+  if (is_frame_of_mpich(line)) return true;
   if (line.starts_with("frame #") || line.starts_with("==== backtrace")) return true;
   if (line.starts_with('#') && line.size() > 2 && is_digit(line[1]) && line.find(" 0x") < 8) return true;
   if (!line.ends_with(']')) return false;
@@ -235,7 +266,11 @@ void show_with(Found& cause, Found& each) {
 }  // namespace
 
 FaultLocation cause_of(const Found& found) {
-  if (found.message != nullptr && !found.message->is_component()) return found.message->cause;
+  if (found.message != nullptr && !found.message->is_component()) {
+    // Another process of the same host.
+    const bool is_own = found.message->cause == FaultLocation::peer && found.named.is_peer_writer;
+    return is_own ? FaultLocation::host : found.message->cause;
+  }
   FaultLocation cause = FaultLocation::unknown;
   if (found.message != nullptr) cause = found.message->cause;
   if (const Condition* condition = found.condition; condition != nullptr) {
@@ -284,6 +319,8 @@ void Log::take(Line line) {
   if (const size_t at = line.text.find(kRelease); at != std::string::npos)
     release_ = line.text.substr(at, line.text.find_first_of(" +,)", at + kRelease.size()) - at);
   else if (!release_.empty() && line.text.find(kWithRelease) != std::string::npos) line.text += " (" + release_ + ")";
+  if (const std::string_view text = without_result(line.text); text.size() < line.text.size())
+    line.text = std::string(text);
   const LogLine read = read_line(line.text);
   note_start(read);
   const Codes& codes = read.codes;
@@ -351,6 +388,7 @@ void Log::take(Line line) {
     return;
   }
   ++known->count;
+  known->named.is_peer_writer = known->named.is_peer_writer && found.named.is_peer_writer;
   // A fatal error is the cause of those that are not, also if it is logged after them: it, and what it names, comes
   // first.
   if (known->is_fatal == false && found.is_fatal == true) {

@@ -63,9 +63,9 @@ std::vector<Word> words_of(std::string_view line) {
     Side side = next_side;
     next_side = Side::unknown;
     const std::string key = lower(text.ends_with(':') ? text.substr(0, text.size() - 1) : text);
-    if (key == "lid" || key == "dlid" || key == "slid") {
+    if (key == "lid" || key == "dlid" || key == "rlid" || key == "slid") {
       next_is_lid = true;
-      if (key == "dlid") next_side = Side::remote;
+      if (key == "dlid" || key == "rlid") next_side = Side::remote;
       continue;
     }
     if (std::exchange(next_is_lid, false)) {
@@ -74,12 +74,18 @@ std::vector<Word> words_of(std::string_view line) {
     }
     // NCCL prints "remoteGids" and the GID without a blank; UCX and others print "name=GID" or "name GID".
     // The next word is the other end: "Got completion from peer", "Connect to", "Call to recv from", "remote GID".
+    // Mooncake: "peer_nic: 10.0.0.2:15428@mlx5_1", with the peer's name of its NIC.
     const bool leads = text == "peer" || text == "Peer:" || text == "to" || text == "remote" ||
+                       key.ends_with("peer_nic") || key.ends_with("peer_nic_path") ||
                        (text == "from" && !out.empty() && out.back().text == "recv");
     if (leads || strip_prefix(text, {"remoteGids", "remoteGid", "dgid"})) side = Side::remote;
     else if (text == "local" || strip_prefix(text, {"localGid", "sgid"})) side = Side::local;
-    if (leads || text.empty() || text == "local" || text == "GID") next_side = side;
-    else if (text.size() <= kMaxWord) out.push_back({std::string(without_punctuation(text)), side, false});
+    const bool continues = end < line.size() && line[end] == '@';
+    // The node of another end in a line of Lustre: "Timed out tx for 10.0.0.2@o2ib".
+    if (continues && line.substr(end + 1).starts_with("o2ib")) side = Side::remote;
+    if (leads || continues || text.empty() || text == "local" || text == "GID") next_side = side;
+    if (leads || text.empty() || text == "local" || text == "GID") continue;
+    if (text.size() <= kMaxWord) out.push_back({std::string(without_punctuation(text)), side, false});
   }
   return out;
 }
@@ -149,6 +155,13 @@ std::string numbered_in(std::string_view before, std::string_view word) {
   return {};
 }
 
+// "node-a" and "node-a.cluster.example". Empty names are of no host.
+bool is_same_host(std::string_view one, std::string_view other) {
+  const auto first = [](std::string_view name) { return name.substr(0, name.find('.')); };
+  if (one.empty() || other.empty() || first(one) != first(other)) return false;
+  return one == other || one == first(one) || other == first(other);
+}
+
 }  // namespace
 
 Named names_in(std::string_view line, const Node& node, const PortsByLid& lids) {
@@ -171,6 +184,7 @@ Named names_in(std::string_view line, const Node& node, const PortsByLid& lids) 
       const size_t colon = peer.find(':');
       if (colon != std::string::npos && colon == peer.rfind(':') && peer.find('.') < colon) peer.resize(colon);
       if (parse_ip(peer)) out.peer = peer;
+      else if (is_same_host(peer, host_of(line))) out.is_peer_writer = true;
       continue;
     }
     const auto ip = parse_ip(word.text);

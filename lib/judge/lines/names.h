@@ -20,6 +20,7 @@ struct Named {
   std::vector<std::string> by;         // how the line names each of them: "GID ::ffff:10.1.0.1"
   std::string peer;                    // address or GID of the other end; empty: not named
   std::string peer_lid;                // "LID 12"; empty: not named, or a LID of this node
+  bool is_peer_writer = false;         // the other end is named as the host that wrote the line
   std::vector<std::string> elsewhere;  // devices, local GIDs and LIDs that this node does not have: "device mlx5_9"
   std::vector<std::string> devices_elsewhere;  // the devices among them: "mlx5_9"
   std::vector<std::string> pci;  // PCI addresses that belong to no port of this node, as the line has them

@@ -177,8 +177,12 @@ constexpr LineMessage kNcclRows[] = {
      "The links between the GPUs (NVLink, XGMI) are not the same in both directions in the topology that the driver "
      "reports: a virtual machine with some of the node's GPUs, or a driver that does not fit.",
      "nvidia-smi topo -m; amd-smi topology", "NCCL src/graph/paths.cc"},
-    {"nccl-no-socket", host, "no socket interface found|NET/Socket : no interface found|No IP interface found",
-     "NCCL found no netdev for its bootstrap connections: NCCL_SOCKET_IFNAME names none that is up.",
+    {"nccl-no-socket", host,
+     "no socket interface found|NET/Socket : no interface found|No IP interface found|ncclSocketInit: connecting to "
+     "address  with family",
+     "NCCL found no netdev for its bootstrap connections: NCCL_SOCKET_IFNAME names none that is up. Some releases go "
+     "on "
+     "then without an address, and fail at the first connection (\"neither AF_INET\"), also on the other ranks.",
      "ip -br addr; echo $NCCL_SOCKET_IFNAME", "NCCL src/bootstrap.cc"},
     {"nccl-peer-closed", peer,
      "Connection closed by remote peer|Call to recv from*Connection reset by peer|Call to recv from*Broken pipe|Call "
@@ -261,12 +265,13 @@ constexpr LineMessage kNcclRows[] = {
     {"nccl-system-error", host, "ncclSystemError: System call|NCCL error*unhandled system error",
      "A system call or a call of libibverbs failed. The NCCL WARN line before this one names it (NCCL_DEBUG=WARN).",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NCCL src/init.cc"},
-    {"nccl-watchdog", peer,
-     "Watchdog caught collective operation timeout|detected by watchdog|Timeout at NCCL work|Some NCCL operations have "
-     "failed or timed out",
-     "A collective did not finish in time: one rank hangs, died, or its network path is stuck. Find the rank that did "
-     "not enter the collective; then look at the port of its node.",
-     "fabric-agentctl diagnose", "PyTorch ProcessGroupNCCL.cpp"},
+    on_silence({"nccl-watchdog", unknown,
+                "Watchdog caught collective operation timeout|detected by watchdog|Timeout at NCCL work|Some NCCL "
+                "operations have failed or timed out",
+                "A collective did not finish in time: one rank, this one or another, hangs, died or did other work (a "
+                "step or data loader that is slow), or a network path is stuck. The line does not show which: find the "
+                "rank that did not enter the collective, and its first error; then look at the port of its node.",
+                "fabric-agentctl diagnose", "PyTorch ProcessGroupNCCL.cpp"}),
     {"nccl-nvls",
      host,
      "nvls.cc*NCCL WARN Cuda failure|nvls.cc*NCCL WARN CUDA failure|NVLink SHARP (NVLS) Multicast",

@@ -74,8 +74,11 @@ constexpr LineMessage kProgramRows[] = {
      "mstconfig -d {pci} query | grep PCI_ATOMIC_MODE",
      "NVSHMEM src/modules/transport/ibgda/ibgda.cpp"},
     {"lnet-timeout", network, "kiblnd_check_*Timed out",
-     "A Lustre peer did not answer over RDMA in time: it is down, or the path to it loses packets.",
-     "lctl list_nids; lnetctl peer show", "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},
+     "A Lustre peer did not answer over RDMA in time: it is down, the path to it loses packets, or the RDMA port of "
+     "this "
+     "host failed. If all peers time out, look at this host first.",
+     "lnetctl peer show; lctl ping {peer}@o2ib; fabric-agentctl diagnose {port}",
+     "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},
     {"sglang-aborted", none, "KVTransferError*Aborted by AbortReq",
      "The client or the router aborted this request, and its transfer of the KV cache ended with it. Not a fault of "
      "the transfer.",
@@ -304,7 +307,9 @@ constexpr LineMessage kProgramRows[] = {
      "The port is not active: it has no link (Down), or no subnet manager has configured it (Init, Armed).",
      "fabric-agentctl status; fabric-agentctl diagnose {port}", "perftest src/perftest_resources.c"},
     {"perftest-exchange", peer,
-     "ethernet_read_keys: Couldn't read remote address|Failed to exchange data between server and clients",
+     "ethernet_read_keys: Couldn't read remote address|Failed to exchange data between server and clients|Unable to "
+     "read "
+     "to socket/rdma_cm|Unable to write to socket/rdma_cm",
      "The other side of the test ended; its error is the cause.", "ping -c 3 {peer}", kPerftest},
     {"perftest-gpu", host,
      "cuMemAlloc error=|cuMemAllocHost error=|cuMemAllocManaged error=|cuCtxCreate* error=|cuCtxSetCurrent() "
@@ -473,8 +478,8 @@ constexpr LineMessage kProgramRows[] = {
     {"nvme-cli", unknown,
      "Discovery Descriptor *:|failed to get discovery log|could not add new controller|failed to add controller, "
      "error|skipping unsupported adrfam|skipping unsupported transport|ctrl device * not found|need a transport "
-     "(-t)|need a address (-a)|traddr * is not a numeric address|failed to disconnect, error|failed to connect "
-     "socket|nvme*failed to perform DIM",
+     "(-t)|need a address (-a)|traddr * is not a numeric address|failed to disconnect, error|nvme*failed to perform "
+     "DIM",
      "nvme-cli or libnvme could not discover or connect a controller of NVMe over fabrics. Usual causes: a missing "
      "address or transport option, a target that does not answer or does not list this host (NQN), a module that is "
      "not loaded (nvme-rdma, nvme-tcp), or a connection that exists already. The kernel log has the reason.",

@@ -311,14 +311,20 @@ constexpr LineMessage kRows[] = {
      "Client and server of perftest run with different options or versions: give both the same test, -s, -q, -m, "
      "--use_cuda and --report options, and use one release of perftest.",
      "ib_write_bw --version", "perftest src/perftest_communication.c"},
-    wrapping(
-        {"perftest-no-data", network,
-         "Did not get Message for 120 Seconds|Error occurred while running|Completion with error at|Failed to complete "
-         "run_iter",
-         "A test of perftest failed or stopped while it ran: no data came for 120 seconds, or a completion had an "
-         "error (the status line beside it decides). The path between the ports loses packets, the MTU (-m) does not "
-         "pass the switches, or the other side ended: try -m 1024, then look at the counters of both ports.",
-         "fabric-agentctl counters; fabric-agentctl diagnose", "perftest src/perftest_resources.c"}),
+    {"perftest-no-data", network, "Did not get Message for 120 Seconds",
+     "A test of perftest stopped while it ran, because no data came for 120 seconds. The path between the ports loses "
+     "packets, the MTU (-m) does not pass the switches, or the other side ended: try -m 1024, then look at the "
+     "counters "
+     "of both ports.",
+     "fabric-agentctl counters; fabric-agentctl diagnose", "perftest src/perftest_resources.c"},
+    consequence_of(
+        "wc|perftest",
+        wrapping({"perftest-run-failed", unknown,
+                  "Error occurred while running|Completion with error at|Failed to complete "
+                  "run_iter",
+                  "A test of perftest failed while it ran. The status of the completion, in a "
+                  "line before this one, decides which side is at fault.",
+                  "grep -hE 'Failed status|syndrom' LOG-OF-BOTH-SIDES", "perftest src/perftest_resources.c"})),
     {"perftest-odp", host,
      "isn't ODP capable|doesn't support implicit ODP|ODP * not supported for|ODP Atomics are not supported|ODP is not "
      "available on|T10DIF signature offload is not supported|Packet Pacing isn't supported|Couldn't allocate "

@@ -644,6 +644,13 @@ TEST(LogCodes, ErrorsOfLibfabric) {
   EXPECT_TRUE(has(codes_text("efa: err: Connection aborted (103), prov_errno: Bad queue pair (QP) number (QP does not "
                              "exist or is in error state) (9)"),
                   "EFA status 9 BAD_DEST_QPN\n"));
+  for (const char* line :
+       {"NET/OFI Request 0x7f completed with error. RC: 20. Error: unknown error. Completed length: 0",
+        "libfabric:35:1668017255::efa:cq:rxr_cq_write_tx_error():243<warn> rxr_cq_write_tx_error: "
+        "err: 20, prov_err: Not a directory (20)"}) {
+    EXPECT_EQ(codes_text(line), "status 20 IBV_WC_RESP_TIMEOUT_ERR\n") << "the status of the completion is no errno";
+    EXPECT_EQ(id_of(line), "wc-response-timeout");
+  }
   EXPECT_EQ(id_of("NET/OFI Request 0x7f completed with error. RC: 103. Error: 4126 (x)"), "efa-unresponsive-handshake");
   EXPECT_EQ(id_of("NET/OFI Request 0x7f completed with error: err: 103, flags: 2, prov_errno: 4124, strerror: x"),
             "efa-unresponsive");
@@ -910,6 +917,8 @@ TEST(LogNames, PeersAreNotPortsOfThisNode) {
                            "Call to recv from 10.99.91.49<52035> failed", "status = 2. Peer: 10.99.91.49:45601."})
     EXPECT_EQ(names_in(line, healthy.now).peer, "10.99.91.49") << line;
   EXPECT_EQ(names_in("message from 10.99.91.49", healthy.now).peer, "");
+  EXPECT_EQ(names_in("kiblnd_check_conns()) Timed out tx for 10.99.91.49@o2ib: 3 seconds", healthy.now).peer,
+            "10.99.91.49");
   const std::string gids =
       "failed with 110 Connection timed out, on dev mlx5_77:1, next state RTR, local GID index 3, ";
   EXPECT_EQ(names_in(gids + "local GID ::ffff:10.9.9.9, remote GID ::ffff:10.0.0.1", healthy.now).peer, "10.0.0.1");
@@ -933,6 +942,18 @@ TEST(LogNames, PeersAreNotPortsOfThisNode) {
   EXPECT_TRUE(names_in("efa_rdm_txe_handle_error():737", healthy.now).elsewhere.empty());
 }
 
+// The NIC of the peer is not one of this node, though it may have the name of one.
+TEST(LogNames, TheNicOfAPeerIsNotOfThisNode) {
+  test::Healthy healthy;
+  for (const std::string peer : {"peer_nic: 10.0.0.2:15428@", "local.peer_nic_path: 10.0.0.2:16339@"}) {
+    const Named named =
+        names_in("failed (local_nic: mlx5_77, " + peer + healthy.now.ports[0].rdma + ", retry_cnt: 0)", healthy.now);
+    EXPECT_EQ(named.peer, "10.0.0.2") << peer;
+    EXPECT_TRUE(named.ports.empty()) << peer;
+    EXPECT_EQ(named.devices_elsewhere, std::vector<std::string>{"mlx5_77"}) << peer;
+  }
+}
+
 TEST(LogNames, LidsAreOfAPortOrOfAnotherNode) {
   test::Healthy healthy;
   const PortsByLid lids{{12, &healthy.now.ports[0]}};
@@ -943,6 +964,7 @@ TEST(LogNames, LidsAreOfAPortOrOfAnotherNode) {
     EXPECT_TRUE(named.peer_lid.empty() && named.elsewhere.empty()) << line;
   }
   EXPECT_EQ(names_in("dlid=13 sl=0", healthy.now, lids).peer_lid, "LID 13");
+  EXPECT_EQ(names_in("[rqpn 0xa66 rlid 13] [inl len 18]", healthy.now, lids).peer_lid, "LID 13");
   EXPECT_EQ(names_in("slid=13 sl=0", healthy.now, lids).elsewhere, std::vector<std::string>{"LID 13"});
   for (const char* line : {"dlid=49152 sl=0", "lid 0", "lid x", "valid 13", "lid"}) {
     const Named named = names_in(line, healthy.now, lids);
@@ -1074,6 +1096,46 @@ TEST(LogOfManyLines, ThePeersOfFailedRequestsAreThoseOfTheError) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].message->id, "wc-retry-exceeded");
   EXPECT_EQ(names(found[0].peers), "10.3.3.3=2 10.3.3.4=1 ");
+}
+
+TEST(LogOfManyLines, OnInfinibandTheLidOfThePeerIsNamed) {
+  const std::string log =
+      "[n17:88:0] ib_mlx5_log.c:177  Transport retry count exceeded on mlx5_0:1/IB (synd 0x15 vend 0x81 hw_synd 0/0)\n"
+      "[n17:88:0] ib_mlx5_log.c:177  DCI QP 0xd16 wqe[6168]: SEND s-e [rqpn 0x17de rlid 1037] [inl len 61]\n";
+  const auto found = found_in(log + log);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message->id, "wc-retry-exceeded-infiniband");
+  EXPECT_EQ(names(found[0].peers), "LID 1037=2 ");
+  EXPECT_FALSE(has(found[0].message->meaning.text(), "GID")) << found[0].message->meaning.text();
+}
+
+// NCCL names the other process by its host, also if that is its own.
+TEST(LogOfManyLines, AProcessOfTheSameHostIsNoPeer) {
+  const auto closed = [](const std::string& peer) {
+    return "node-a:12:34 [0] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote peer " + peer +
+           "<41109>\n";
+  };
+  const auto cause = [](const std::string& log) {
+    const auto found = found_in(log);
+    return found.size() == 1 ? cause_of(found[0]) : FaultLocation::none;
+  };
+  EXPECT_EQ(cause(closed("node-a")), FaultLocation::host);
+  EXPECT_EQ(cause(closed("node-a.cluster.example")), FaultLocation::host);
+  EXPECT_EQ(cause(closed("node-b")), FaultLocation::peer);
+  EXPECT_EQ(cause(closed("node-a2")), FaultLocation::peer);
+  EXPECT_EQ(cause(closed("node-a") + closed("node-b")), FaultLocation::peer);
+  EXPECT_EQ(cause(closed("10.0.0.2")), FaultLocation::peer);
+}
+
+// The status of the completion decides which side failed, not the end of the test after it.
+TEST(LogOfManyLines, TheEndOfATestFollowsFromItsCompletion) {
+  const auto found = found_in(
+      "Completion with error at client\n  Failed status 4: wr_id 0 syndrom 0x51\nscnt=828, ccnt=700\n  Failed to "
+      "complete run_iter_bw function successfully\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message->id, "wc-local-protection");
+  ASSERT_EQ(found[0].consequences.size(), 1u);
+  EXPECT_EQ(found[0].consequences[0].message->id, "perftest-run-failed");
 }
 
 TEST(LogOfManyLines, AConsequenceIsShownWithItsCause) {
@@ -1305,6 +1367,43 @@ TEST(LogOfManyLines, OneMessageOverSeveralLines) {
       "A process has executed an operation involving a call\nto the fork() system call to create a child process.\n");
   ASSERT_EQ(fork.size(), 1u);
   EXPECT_EQ(fork[0].message->id, "library-fork");
+  const auto last = found_in(
+      "[rank0]: ncclUnhandledCudaError: Call to CUDA function failed. \n[rank0]: Last error: \n[rank0]: Failed to bind "
+      "NVLink SHARP (NVLS) Multicast memory of size 2097152 : CUDA error 401 'the operation cannot be performed in the "
+      "present state'.\n");
+  ASSERT_EQ(last.size(), 1u);
+  EXPECT_EQ(last[0].message->id, "nccl-nvls");
+  const auto address = found_in(
+      "ncclInternalError: Internal check failed.\nLast error:\nncclSocketInit: connecting to address  with family "
+      "59936 "
+      "is neither AF_INET(2) nor AF_INET6(10)\n");
+  ASSERT_EQ(address.size(), 1u);
+  EXPECT_EQ(address[0].message->id, "nccl-no-socket");
+  const auto memory = found_in(
+      "ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error.\nLast "
+      "error:\nError while creating shared memory segment /dev/shm/nccl-x (size 9637888)\n");
+  ASSERT_EQ(memory.size(), 1u);
+  EXPECT_EQ(memory[0].message->id, "nccl-shm") << "the text of NCCL says more than the result";
+  const auto thrown = found_in(
+      "terminate called after throwing an instance of 'mscclpp::IbError'\n  what():  ibv_reg_mr failed (errno 14) (Ib "
+      "failure: Bad address)\n");
+  ASSERT_EQ(thrown.size(), 1u);
+  EXPECT_EQ(thrown[0].message->id, "registration-address");
+}
+
+// Of MPICH's error stack the frame with a text is the error.
+TEST(LogOfManyLines, TheErrorStackOfMpichIsOneFinding) {
+  for (const char* frames :
+       {"Abort(740939663): Fatal error in internal_Init: Other MPI error, error stack:\ninternal_Init(67).: "
+        "MPI_Init(argc=(nil), argv=(nil)) failed\nMPID_Init(516).............: \nMPIDI_OFI_find_provider(84): \n",
+        "Abort(1094799) on node 0 (rank 0 in comm 0): Fatal error in PMPI_Init_thread: Other MPI error, error "
+        "stack:\nMPIR_Init_thread(666)......: \n"}) {
+    const auto found = found_in(std::string(frames) + "find_provider(170).........: OFI fi_getinfo() failure\n");
+    ASSERT_EQ(found.size(), 1u) << frames;
+    EXPECT_EQ(found[0].message->id, "ofi-no-provider");
+    ASSERT_EQ(found[0].consequences.size(), 1u) << frames;
+    EXPECT_EQ(found[0].consequences[0].message->id, "mpi-abort");
+  }
 }
 
 // Lines of programs that no rule knows. Each condition has one.
@@ -1395,6 +1494,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"[   71.2] BUG: kernel NULL pointer dereference, address: 0000000000000010", "says-kernel-bug"},
       {"[   71.3] Oops: general protection fault, probably for non-canonical address 0xdead: 0000 [#1] SMP NOPTI",
        "says-kernel-bug"},
+      {"[   12.2] Kernel panic - not syncing: Fatal exception", "says-kernel-bug"},
       {"Link to 10.1.0.6 changed state 14 times in the last hour", "says-link-down"},
       {"port 3: error accessing module 0, SCL is held", "says-module-access"},
       {"  12 | 11/30/2026 | 06:20:30 | Processor #0xc9 | IERR | Asserted", "says-sensor"},
@@ -1783,7 +1883,10 @@ TEST(LogLines, OnlyAnAnswerOfTheOtherEndNamesIt) {
         "slurmctld: error: Nodes node[07-08] not responding, setting DOWN", "rpcrdma: server not responding",
         "nfs: server 10.1.0.9 not responding, still trying", "acme: rank 5 is not responding",
         "CIFS: VFS: \\\\10.1.1.1 has not responded in 180 seconds. Reconnecting...",
-        "acmed: server 10.1.1.1:49152 has not responded in the last 42 seconds, disconnecting."})
+        "acmed: server 10.1.1.1:49152 has not responded in the last 42 seconds, disconnecting.",
+        "[rank2]:[E822 06:33:42.472676771 ProcessGroupNCCL.cpp:607] [Rank 2] Watchdog caught collective operation "
+        "timeout: "
+        "WorkNCCL(SeqNum=4554, OpType=GATHER, Timeout(ms)=600000) ran for 600089 milliseconds before timing out."})
     EXPECT_EQ(place_of(line), FaultLocation::unknown) << line;
   for (const char* line : {"nvme nvme1: Connect rejected: status 8 (invalid service ID).",
                            "nvme nvme34: Connect command failed, error wo/DNR bit: 2",
@@ -1799,7 +1902,8 @@ TEST(LogLines, OnlyAnAnswerOfTheOtherEndNamesIt) {
   for (const char* line :
        {"pcieport 0000:16:00.0: device 0000:17:00.0 is not responding", "IPMI message handler: BMC not responding",
         "acme: GPU 0000:1a:00.0 is not responding", "nvme nvme1: rdma connection establishment failed (-22)",
-        "iser: iser_connect: rdma_resolve_addr failed: -99"})
+        "iser: iser_connect: rdma_resolve_addr failed: -99",
+        "nvmet_rdma: binding CM ID to 10.0.0.185:4420 failed (-19)"})
     EXPECT_EQ(place_of(line), FaultLocation::host) << line;
 }
 
