@@ -644,7 +644,9 @@ class PortPass {
     const auto link = rtnl::link(*kernel_.route, port_.netdev);
     if (!link && link.error().code == ENODEV) return;
     if (link && !link->carrier.value_or(false)) return;
-    const auto settled = driver_.settle(port_io(kernel_, port_), have_.values);
+    PortIo io = port_io(kernel_, port_);
+    for (const WantedSetting& row : rows_) io.writable[index(row.setting->id)] = in_sync(row);
+    const auto settled = driver_.settle(io, have_.values);
     WantedSetting* pfc = find(SettingId::pfc);
     if (settled || pfc == nullptr) return;
     pfc->refusal = settled.error();
@@ -806,12 +808,15 @@ Reconciled plan(Kernel& kernel, const Port& port, const Qos& want, const Terms& 
   return PortPass(kernel, port, want, terms, nullptr, nullptr).run();
 }
 
-Result<void> settle(Kernel& kernel, const Port& port) {
+Result<void> settle(Kernel& kernel, const Port& port, const Qos& want) {
   const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
   if (driver.settle == nullptr || !kernel.route || is_audit_only(port)) return {};
-  const auto have = read(kernel, port, Keys());
+  const auto have = read(kernel, port, keys_in(SettingGroup::dcb) & keys_of(want));
   if (!have) return have.error();
-  return driver.settle(port_io(kernel, port), have->values);
+  PortIo io = port_io(kernel, port);
+  for (const Setting& setting : kSettings)
+    io.writable[index(setting.id)] = has_value(setting, want) && same_value(setting, want, have->values);
+  return driver.settle(io, have->values);
 }
 
 }  // namespace fabric::qos

@@ -82,6 +82,8 @@ void SimNic::firmware_defaults() {
   buffer.total_size = kBufferTotal;
   buffer.buffer_size[0] = kBufferTotal / 2;
   lossy.fill(true);
+  room.fill(0);
+  last_xoff = 0;
   manual_buffers = false;
   maxrate = {};
   if (personality == Personality::mlx5) {
@@ -111,6 +113,7 @@ void SimNic::reload() {
   dcbx = before.dcbx;
   buffer = before.buffer;
   lossy = before.lossy;
+  room = before.room;
   maxrate = before.maxrate;
 }
 
@@ -155,10 +158,6 @@ int SimNic::set_ets(const ieee_ets& wanted) {
   std::copy_n(wanted.tc_rx_bw, 8, ets.tc_rx_bw);
   ets_known = true;
   if (personality == Personality::bnxt) reopen();
-  // mlx5e_dcbnl_ieee_getets() shows a bandwidth for ETS classes only.
-  if (personality == Personality::mlx5)
-    for (int i = 0; i < 8; ++i)
-      if (ets.tc_tsa[i] != IEEE_8021QAZ_TSA_ETS) ets.tc_tx_bw[i] = 0;
   return 0;
 }
 

@@ -37,8 +37,8 @@ inline constexpr auto kDcbOps = std::to_array<SettingOp>({
     {SettingId::buffer_size, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless, Reach::netdev}},
     {SettingId::pfc,
      {write_pfc,
-      "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); firmware without PCAM buffer_ownership (6.12), or a driver loaded since "
-      "the buffers were set (6.1), keeps the thresholds of the buffers",
+      "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); ends global pause; firmware without PCAM buffer_ownership (6.12), or a "
+      "driver loaded since the buffers were set (6.1), keeps the thresholds of the buffers, except with prio2buffer",
       kDisruptive, Reach::netdev}},
     {SettingId::cable_length,
      {write_cable_length, "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); used only if the host owns the buffers", kHarmless,

@@ -222,6 +222,7 @@ struct fab_nic {
   u8 dcbx;
   bool manual_buffers; /* mlx5: the host, not firmware, sizes the buffers */
   bool lossless[8];    /* mlx5: of each buffer; no PFC is sent for another one */
+  u32 last_xoff;       /* mlx5: priv->dcbx.xoff */
   bool fw_agent;       /* firmware LLDP agent runs */
   int n_apps;
   u32 rx_ring, tx_ring, channels, speed, fec;
