@@ -116,9 +116,10 @@ std::string why_not_shown(const Ets& ets) {
 bool keeps_pause(const Qos& want) { return want.pfc->bits == 0 && !want.pause; }
 
 // mlx5e_dcbnl_ieee_setpfc() makes buffers lossless, and computes their thresholds, only if it knows that the host owns
-// them: if firmware reports it (6.12), or if a buffer was set since the driver was loaded (6.1, OFED). A new map has
-// this effect in any case (fill_pfc_en()): a priority without PFC is mapped to another buffer, and back.
-Result<void> map_again(const PortIo& io, PrioSet lossless) {
+// them: if firmware reports it (6.12), or if a buffer was set since the driver was loaded (6.1, OFED). Global pause
+// makes none lossless. A new map has this effect in any case (fill_pfc_en()): a priority, but none of `stay`, is mapped
+// to the buffer of another one, and back.
+Result<void> map_again(const PortIo& io, PrioSet stay) {
   const auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   if (!now->buffer) return {};
@@ -127,8 +128,8 @@ Result<void> map_again(const PortIo& io, PrioSet lossless) {
   std::copy_n(now->buffer->prio2buffer, kPriorities, map.begin());
   std::copy_n(now->buffer->buffer_size, kPriorities, sizes.bytes.begin());
   for (size_t prio = 0; prio < map.size(); ++prio)
-    for (uint8_t buffer = 0; buffer < kPriorities; ++buffer) {
-      if (lossless.has(prio) || buffer == map[prio] || sizes.bytes[buffer] == 0) continue;
+    for (const uint8_t buffer : map) {
+      if (stay.has(prio) || buffer == map[prio] || sizes.bytes[buffer & 7] == 0) continue;
       Eight other = map;
       other[prio] = buffer;
       if (auto sent = upstream::send_buffers(io, other, sizes); !sent) return sent;
@@ -279,13 +280,21 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
            "LLDP_NB_DCBX_P2=0, then mlxfwreset -d ADDRESS reset)";
   if ((setting.id == SettingId::cable_length || is_buffer(setting)) && have.trust && code == 0)
     return "this NIC has no port buffers to size";
-  if ((setting.id == SettingId::pfc || setting.id == SettingId::cable_length || is_buffer(setting)) && code == ENOMEM)
+  const bool makes_lossless = setting.id == SettingId::pfc || setting.id == SettingId::pause;
+  if ((makes_lossless || setting.id == SettingId::cable_length || is_buffer(setting)) && code == ENOMEM)
     return "a lossless buffer is too small for this speed, MTU and cable: enlarge it, or set buffer_size = \"auto\"";
   if (is_buffer(setting) && code == EINVAL)
     return "the buffers exceed the port's memory, or leave nothing for the shared pool";
   if (setting.id == SettingId::maxrate && (code == EINVAL || code == ERANGE))
     return "this NIC limits to 255 Gbit/s at most";
   if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the ETS classes must add up to 100";
+  // mlx5e_dcbnl_ieee_setapp(): only the first entry of an empty list switches to DSCP again.
+  constexpr int kOfFirmware[]{EIO, EREMOTEIO, ETIMEDOUT, EBUSY, EAGAIN};
+  const bool is_map = setting.id == SettingId::trust || setting.id == SettingId::dscp_map;
+  if (is_map && contains(kOfFirmware, code) && have.dscp_map && !have.dscp_map->empty())
+    return "after a failure of the firmware the NIC trusts PCP, while the driver still lists DSCPs. When no job runs, "
+           "delete them, and the agent sets all of them again: dcb app flush dev " +
+           netdev + " dscp-prio";
   return upstream::remedy(setting, have, netdev, code);
 }
 
@@ -327,6 +336,15 @@ Result<void> write_pfc(const PortIo& io, const Setting& setting, const Qos& want
   return sent ? kept : sent;
 }
 
+// At ENOMEM pause is on, while the buffers stay lossy.
+Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& reading) {
+  auto sent = upstream::write_pause(io, setting, want, reading);
+  if (!sent || !(want.pause->rx || want.pause->tx) || !has_key(io.writable, SettingId::prio2buffer)) return sent;
+  sent = map_again(io, PrioSet{});
+  if (!sent && sent.error().code == ENOMEM) (void)upstream::write_pause(io, setting, Qos{.pause = Pause{}}, reading);
+  return sent;
+}
+
 Result<void> write_cable_length(const PortIo& io, const Setting&, const Qos& want, const Reading& have) {
   return send_pfc(io, have.values.pfc.value_or(PrioSet{}), want.cable_length);
 }
@@ -358,10 +376,13 @@ Result<void> write_maxrate(const PortIo& io, const Setting& setting, const Qos& 
 // The thresholds of the lossless buffers depend on link speed and MTU, but the driver computes them only when PFC is
 // set (mlx5e_port_manual_buffer_config), and right after the toggle it assumes 40 Gb/s.
 Result<void> settle(const PortIo& io, const Qos& have) {
-  if (!have.pfc || have.pfc->bits == 0) return {};
-  auto sent = send_pfc(io, *have.pfc, have.cable_length);
-  if (!sent || !has_key(io.writable, SettingId::prio2buffer)) return sent;
-  return map_again(io, *have.pfc);
+  const PrioSet lossless = have.pfc.value_or(PrioSet{});
+  const Pause pause = have.pause.value_or(Pause{});
+  if (lossless.bits != 0)
+    if (auto sent = send_pfc(io, lossless, have.cable_length); !sent) return sent;
+  if (!has_key(io.writable, SettingId::prio2buffer)) return {};
+  if (lossless.bits == 0 && !pause.rx && !pause.tx) return {};
+  return map_again(io, lossless);
 }
 
 }  // namespace fabric::mlx5

@@ -18,13 +18,12 @@ std::string impossible(const Setting& setting, const Qos& want, const Reading& h
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
 Result<void> settle(const PortIo& io, const Qos& have);
 
-Op::Write write_dcbx, write_map, write_pfc, write_cable_length, write_buffers, write_maxrate;
+Op::Write write_dcbx, write_pause, write_map, write_pfc, write_cable_length, write_buffers, write_maxrate;
 
 // No operation here changes the parameters of congestion control, which are the firmware's (CONGESTION_PARAMS).
 inline constexpr auto kDcbOps = std::to_array<SettingOp>({
     {SettingId::dcbx, {write_dcbx, "en_dcbnl.c mlx5e_dcbnl_setdcbx()", kHarmless, Reach::netdev}},
-    {SettingId::pause,
-     {upstream::write_pause, "en_ethtool.c mlx5e_ethtool_set_pauseparam()", kHarmless, Reach::netdev}},
+    {SettingId::pause, {write_pause, "en_ethtool.c mlx5e_ethtool_set_pauseparam()", kHarmless, Reach::netdev}},
     {SettingId::mtu, {upstream::write_mtu, "en_main.c mlx5e_change_mtu()", kDisruptive, Reach::netdev}},
     {SettingId::trust,
      {write_map, "en_dcbnl.c mlx5e_set_trust_state(); harmless since ConnectX-5, which needs no inline headers",

@@ -299,6 +299,31 @@ TEST_F(Mlx5Buffers, PauseThatThePolicyDoesNotNameStaysWithoutPfc) {
   EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
 }
 
+// The driver makes no buffer lossless when pause is switched on: it would never be sent.
+TEST_F(Mlx5Buffers, PauseIsSentByBuffersOfTheHost) {
+  Qos want = roce(30, {.bytes = {100'224, 100'224}});
+  settle(want);
+  want.pause = Pause{true, true};
+  want.pfc = PrioSet{};
+  settle(want);
+  const Changes changes = settle(want);
+  ASSERT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx && bed.nic.pfc.pfc_en == 0) << text(changes);
+  EXPECT_FALSE(bed.nic.lossy[0] || bed.nic.lossy[1]) << text(changes);
+  EXPECT_EQ(bed.read(keys_of(want)).prio2buffer, kBuffer1);
+}
+
+TEST_F(Mlx5Buffers, PauseThatIsNeverSentIsRefusedAndPfcStays) {
+  Qos want = roce(30, {.bytes = {20'160, 100'224}});
+  settle(want);
+  ASSERT_EQ(bed.nic.pfc.pfc_en, 0x08);
+  want.pause = Pause{true, true};
+  want.pfc = PrioSet{};
+  want.buffer_size.reset();
+  const Changes changes = settle(want);
+  EXPECT_TRUE(bed.nic.pfc.pfc_en == 0x08 && !bed.nic.lossy[1]) << text(changes);
+  EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(changes);
+}
+
 TEST_F(Mlx5Buffers, PauseThatPfcHasEndedIsWrittenAgain) {
   const Qos want{.pause = Pause{true, true}, .pfc = PrioSet{}};
   bed.nic.pfc.pfc_en = 0x08;
@@ -405,6 +430,15 @@ TEST(Mlx5Trust, WaitsForAnIdlePortUnlessTheNicWantsNoInlineHeaders) {
     EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, harmless ? Outcome::applied : Outcome::pending) << device;
     EXPECT_EQ(bed.nic.carrier_downs, 0u) << device;
   }
+}
+
+// The driver has switched to PCP, and does not show it while DSCPs are listed.
+TEST(Mlx5Trust, AFailureOfTheFirmwareBesideListedDscpsHasItsFix) {
+  Bed bed(Personality::mlx5);
+  bed.settle_to({.dscp_map = DscpMap{{26, 3}}});
+  bed.nic.faults["setapp"] = {.code = EREMOTEIO};
+  const Changes changes = bed.apply({.dscp_map = DscpMap{{26, 4}}});
+  EXPECT_TRUE(has_outcome(changes, "dscp_map", Outcome::refused, "dcb app flush dev eth0 dscp-prio")) << text(changes);
 }
 
 TEST(OtherDrivers, AutoIsForThoseWhoseFormulaIsKnown) {
