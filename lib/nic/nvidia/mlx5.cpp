@@ -316,8 +316,8 @@ Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& want
 }
 
 // If PFC or pause was on before, a longer cable is sent separately, later: mlx5e_port_manual_buffer_config() checks the
-// old lossless buffers with the new length before it uses the bits. At ENOMEM the bits are on and the link has been
-// toggled, while the buffers stay lossy, and the same bits again would change nothing: the old bits are set again.
+// old lossless buffers with the new length before it uses the bits. If the buffers stay lossy (ENOMEM), the bits are on
+// and the link has been toggled, and the same bits again would change nothing: the old bits are set again.
 // New bits end global pause (mlx5_set_port_pfc()). It is set again if no PFC replaces it; if the policy names it, the
 // pass does that.
 Result<void> write_pfc(const PortIo& io, const Setting& setting, const Qos& want, const Reading& reading) {
@@ -327,8 +327,12 @@ Result<void> write_pfc(const PortIo& io, const Setting& setting, const Qos& want
   const bool any_lossless = use_of({}, have, reading.capacity).lossless.bits != 0;
   const bool later = any_lossless && cable.value_or(0) > have.cable_length.value_or(0);
   auto sent = send_pfc(io, *want.pfc, later ? std::nullopt : cable);
-  if (sent && want.pfc->bits != 0 && has_key(io.writable, SettingId::prio2buffer)) sent = map_again(io, *want.pfc);
-  if (!sent && sent.error().code == ENOMEM) (void)send_pfc(io, have.pfc.value_or(PrioSet{}), have.cable_length);
+  bool stays_lossy = !sent && sent.error().code == ENOMEM;
+  if (sent && want.pfc->bits != 0 && has_key(io.writable, SettingId::prio2buffer)) {
+    sent = map_again(io, *want.pfc);
+    stays_lossy = !sent;
+  }
+  if (stays_lossy) (void)send_pfc(io, have.pfc.value_or(PrioSet{}), have.cable_length);
   const Pause pause = have.pause.value_or(Pause{});
   const bool was_paused = pause.rx || pause.tx, is_replaced = sent && want.pfc->bits != 0;
   if (!was_paused || is_replaced || has_key(io.writable, SettingId::pause)) return sent;
@@ -336,7 +340,7 @@ Result<void> write_pfc(const PortIo& io, const Setting& setting, const Qos& want
   return sent ? kept : sent;
 }
 
-// At ENOMEM pause is on, while the buffers stay lossy.
+// At ENOMEM no buffer would send pause: it is switched off again, so that the pass returns to PFC.
 Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& reading) {
   auto sent = upstream::write_pause(io, setting, want, reading);
   if (!sent || !(want.pause->rx || want.pause->tx) || !has_key(io.writable, SettingId::prio2buffer)) return sent;

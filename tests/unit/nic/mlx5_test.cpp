@@ -258,6 +258,19 @@ TEST_F(Mlx5Buffers, FollowPfcAfterTheDriverWasLoadedAgain) {
   EXPECT_EQ(bed.read(keys_of(want)).prio2buffer, want.prio2buffer);
 }
 
+TEST_F(Mlx5Buffers, PfcWhoseBuffersStayLossyIsRefusedAndTheOldOneIsSet) {
+  Qos other = roce(30, {.bytes = {150'336, 150'336}});
+  settle(other);
+  other.pfc = PrioSet{0x09};
+  bed.nic.faults["setbuffer"] = {.code = EIO};
+  const Changes changes = settle(other);
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::refused) << text(changes);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+  bed.nic.faults.clear();
+  settle(other);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x09);
+}
+
 // Buffers that the policy does not name stay as the firmware has them.
 TEST_F(Mlx5Buffers, WithoutAWordOfThemAreNotTouched) {
   settle({.pause = Pause{}, .pfc = PrioSet{0x08}, .cable_length = 30});
