@@ -192,7 +192,7 @@ int SimNic::set_app(const dcb_app& entry) {
 // mlx5e_set_trust_state(): the first entry and the last deletion.
 int SimNic::mlx5_set_app(const dcb_app& entry) {
   if (!is_dscp(entry)) return -EINVAL;
-  if (app.empty() && wants_inline) reopen();
+  if (app.empty() && reopens_for_trust) reopen();
   std::erase_if(app, [&](const dcb_app& other) { return other.protocol == entry.protocol; });
   app.push_back(entry);
   return 0;
@@ -205,7 +205,7 @@ int SimNic::del_app(const dcb_app& entry) {
   if (personality == Personality::ice) return ice_del_app(entry);
   if (!listed(entry)) return -ENOENT;
   unlist(entry);
-  if (app.empty() && wants_inline) reopen();
+  if (app.empty() && reopens_for_trust) reopen();
   return 0;
 }
 

@@ -94,9 +94,10 @@ class SimNic {
   std::array<uint32_t, 8> room{};  // mlx5: bytes of a lossless buffer for what arrives after pause was sent
   uint32_t last_xoff = 0;          // mlx5: priv->dcbx.xoff
   bool manual_buffers = false;     // mlx5: the host owns the buffers (6.1: it has set one since the driver was loaded)
-  bool shows_ownership = true;   // mlx5: false for firmware without PCAM's buffer_ownership: PFC never changes buffers
-  ieee_maxrate maxrate{};        // mlx5, full
-  bool wants_inline = false;     // mlx5: needs inline L2 headers (ConnectX-4): a change of trust reopens the channels
+  bool shows_ownership = true;  // mlx5: false for firmware without PCAM's buffer_ownership: PFC never changes buffers
+  ieee_maxrate maxrate{};       // mlx5, full
+  // mlx5: a change of trust closes and opens the channels: NICs that want L2 headers inline (ConnectX-4), and OFED.
+  bool reopens_for_trust = false;
   bool truncates_rates = false;  // mlx5: like Linux 5.10 and OFED
   uint8_t dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
   bool firmware_agent = false;  // ice: private flag fw-lldp-agent; bnxt: an NVM option

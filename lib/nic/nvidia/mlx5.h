@@ -3,7 +3,7 @@
 // and en/port_buffer.c of Linux 6.12. Trust follows the DSCP entries; a change of the PFC bits toggles the link, as
 // does FEC; ieee_pfc.delay is the cable's length in meters; buffers, ETS and rates stop nothing. The first DSCP entry
 // and the deletion of the last one close and open the netdev's channels, and interrupt its carrier, on NICs that want
-// headers inline in the work request (mlx5e_set_trust_state(): MLX5_INLINE_MODE_L2).
+// headers inline in the work request (mlx5e_set_trust_state(): MLX5_INLINE_MODE_L2), and with OFED on all.
 #pragma once
 
 #include "nic/generic/upstream.h"
@@ -26,10 +26,11 @@ inline constexpr auto kDcbOps = std::to_array<SettingOp>({
     {SettingId::pause, {write_pause, "en_ethtool.c mlx5e_ethtool_set_pauseparam()", kHarmless, Reach::netdev}},
     {SettingId::mtu, {upstream::write_mtu, "en_main.c mlx5e_change_mtu()", kDisruptive, Reach::netdev}},
     {SettingId::trust,
-     {write_map, "en_dcbnl.c mlx5e_set_trust_state(); harmless since ConnectX-5, which needs no inline headers",
+     {write_map,
+      "en_dcbnl.c mlx5e_set_trust_state(); harmless since ConnectX-5, which needs no inline headers, except with OFED",
       kDisruptive, Reach::netdev}},
     {SettingId::dscp_map,
-     {write_map, "en_dcbnl.c mlx5e_dcbnl_ieee_setapp(); harmless since ConnectX-5, which needs no inline headers",
+     {write_map, "en_dcbnl.c mlx5e_dcbnl_ieee_setapp(); harmless since ConnectX-5, with OFED beside other DSCPs",
       kDisruptive, Reach::netdev}},
     {SettingId::ets, {upstream::write_ets, "en_dcbnl.c mlx5e_dcbnl_ieee_setets()", kHarmless, Reach::netdev}},
     {SettingId::prio2buffer, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless, Reach::netdev}},

@@ -436,13 +436,33 @@ TEST(Mlx5Trust, WaitsForAnIdlePortUnlessTheNicWantsNoInlineHeaders) {
     FileBed bed(Personality::mlx5);
     const bool harmless = std::set<std::string>{"0x1017", "0x1021", "0xa2dc"}.contains(device);
     if (*device != 0) bed.tree.file("sys/bus/pci/devices/" + bed.port.pci + "/device", std::string(device) + "\n");
-    bed.nic.wants_inline = !harmless;
+    bed.nic.reopens_for_trust = !harmless;
     bed.terms.in_use = kInUse;
     Qos want{.trust = Trust::dscp, .dscp_map = DscpMap{{26, 3}}};
     EXPECT_EQ(of(bed.plan(want), "dscp_map").disruptive, !harmless) << device;
     EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, harmless ? Outcome::applied : Outcome::pending) << device;
     EXPECT_EQ(bed.nic.carrier_downs, 0u) << device;
   }
+}
+
+// OFED closes and opens the channels of every NIC; not if other DSCPs are mapped already.
+TEST(Mlx5Trust, WithOfedWaitsForAnIdlePortUnlessDscpIsTrusted) {
+  FileBed bed(Personality::mlx5);
+  add_ofed_ecn(*bed.files, "eth0");
+  bed.tree.file("sys/bus/pci/devices/" + bed.port.pci + "/device", "0x1021\n");
+  bed.nic.reopens_for_trust = true;
+  bed.terms.in_use = kInUse;
+  const Qos want{.trust = Trust::dscp, .dscp_map = DscpMap{{26, 3}}};
+  const Changes waits = bed.apply(want);
+  EXPECT_EQ(of(waits, "dscp_map").outcome, Outcome::pending) << text(waits);
+  EXPECT_EQ(of(bed.apply({.trust = Trust::dscp}), "trust").outcome, Outcome::pending);
+  EXPECT_EQ(bed.nic.carrier_downs, 0U);
+  bed.terms.in_use = kIdle;
+  expect_all(bed.apply(want), {Outcome::applied, Outcome::in_sync});
+  EXPECT_EQ(bed.nic.carrier_downs, 1U);
+  bed.terms.in_use = kInUse;
+  EXPECT_EQ(of(bed.apply({.dscp_map = DscpMap{{26, 4}}}), "dscp_map").outcome, Outcome::applied) << "a repair";
+  EXPECT_EQ(bed.nic.carrier_downs, 1U);
 }
 
 // The driver has switched to PCP, and does not show it while DSCPs are listed.

@@ -2,7 +2,7 @@
 /*
  * The behaviour of mlx5 (ConnectX).  Source of each rule, unless noted: Linux 6.12,
  * drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c; 6.1 is the same where it matters here.  Personality "ofed" is the same NIC
- * with NVIDIA's own driver (OFED, DOCA): sysfs files instead of nothing for ECN, and what is said at ofed_setmaxrate().
+ * with NVIDIA's own driver (OFED, DOCA): sysfs files instead of nothing for ECN, and what is said at ofed_setmaxrate() and mlx5_set_trust().
  */
 #include "driver_rules.h"
 #include "fabsim.h"
@@ -157,6 +157,17 @@ static int mlx5_setbuffer(struct fab_nic *nic, struct dcbnl_buffer *buffer)
 }
 
 /*
+ * mlx5e_set_trust_state().  OFED 25.10 sets the number of classes, too (mlx5e_setup_tc_mqprio()): the channels of the netdev are
+ * closed and opened, without a carrier in between.
+ */
+static void mlx5_set_trust(struct fab_nic *nic, bool dscp)
+{
+	if (nic->dscp_mode != dscp && nic->pers->reopens_for_trust)
+		fab_flap(nic, 1);
+	nic->dscp_mode = dscp;
+}
+
+/*
  * mlx5e_dcbnl_ieee_setapp(): only DSCP; replaces the priority of a DSCP that is there; the first entry switches the port to DSCP
  * trust, the last deletion back to PCP.  There is no other trust knob.
  */
@@ -169,7 +180,7 @@ static int mlx5_setapp(struct fab_nic *nic, struct dcb_app *app)
 	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || app->protocol >= 64 || app->priority >= 8)
 		return -EINVAL;
 	old.priority = nic->dscp2prio[app->protocol];
-	nic->dscp_mode = true;
+	mlx5_set_trust(nic, true);
 	nic->dscp2prio[app->protocol] = app->priority;
 	is_new = dcb_ieee_delapp(fab_netdev(nic), &old);
 	err = dcb_ieee_setapp(fab_netdev(nic), app);
@@ -192,7 +203,7 @@ static int mlx5_delapp(struct fab_nic *nic, struct dcb_app *app)
 		return err;
 	nic->dscp2prio[app->protocol] = 0;
 	if (!--nic->dscp_entries)
-		nic->dscp_mode = false;
+		mlx5_set_trust(nic, false);
 	return 0;
 }
 
@@ -271,4 +282,5 @@ static int mlx5_classify(struct fab_nic *nic, int dscp, int pcp)
 	.setpause = mlx5_setpause, .setfec = mlx5_setfec, .classify = mlx5_classify
 
 const struct fab_personality fab_mlx5 = { MLX5_PERSONALITY("mlx5", fab_mlx5_attach, mlx5_setmaxrate) };
-const struct fab_personality fab_ofed = { MLX5_PERSONALITY("ofed", fab_ofed_attach, ofed_setmaxrate), .tclass = true };
+const struct fab_personality fab_ofed = { MLX5_PERSONALITY("ofed", fab_ofed_attach, ofed_setmaxrate), .tclass = true,
+					   .reopens_for_trust = true };

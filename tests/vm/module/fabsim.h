@@ -166,6 +166,7 @@ struct fab_personality {
   u32 ring_multiple;            /* 0: rounded up to a power of two */
   bool hides_pause;             /* global pause reads as off while PFC is on */
   bool reopens;                 /* rings and channels: NIC is closed and opened, link goes down */
+  bool reopens_for_trust;       /* a change of trust: the same */
   bool optional_counters;       /* its RDMA device has some that can be turned on */
   bool vnic;                    /* it has a devlink instance, with the health reporter vnic */
   enum fab_reasons reasons;     /* get_link_ext_state() */
