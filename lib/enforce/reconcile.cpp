@@ -47,6 +47,7 @@ struct WantedSetting {
   Error refusal{};                 // if refused or doubtful
   unsigned refused_at = 0;         // accepted_writes_ at that time
   unsigned times = 0;              // the wanted value was written
+  bool was_disruptive = false;     // a write was; the next one may not be (Notes::harmless)
 };
 
 bool was_refused(const WantedSetting& row) {
@@ -277,6 +278,7 @@ class PortPass {
       if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
           !is_in_conflict(other))
         io.writable.set(index(other.setting->id));
+    row.was_disruptive = row.was_disruptive || is_disruptive(row);
     writes_->note_write(port_, row.setting->id, is_disruptive(row));
     auto written = write_setting(*row.op, io, *row.setting, value, have_);
     wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
@@ -660,7 +662,7 @@ class PortPass {
     Change out;
     out.port = port_.id();
     out.setting = setting.id;
-    out.disruptive = is_disruptive(row);
+    out.disruptive = row.was_disruptive || is_disruptive(row);
     // A value that the driver has rounded equals the wanted one and must not look like drift.
     out.from = value_text(setting, differed ? first_.values : want_);
     if (was_unread) out.from = "-";

@@ -458,7 +458,9 @@ TEST(Mlx5Trust, WithOfedWaitsForAnIdlePortUnlessDscpIsTrusted) {
   EXPECT_EQ(of(bed.apply({.trust = Trust::dscp}), "trust").outcome, Outcome::pending);
   EXPECT_EQ(bed.nic.carrier_downs, 0U);
   bed.terms.in_use = kIdle;
-  expect_all(bed.apply(want), {Outcome::applied, Outcome::in_sync});
+  const Changes changes = bed.apply(want);
+  expect_all(changes, {Outcome::applied, Outcome::in_sync});
+  EXPECT_TRUE(of(changes, "dscp_map").disruptive);
   EXPECT_EQ(bed.nic.carrier_downs, 1U);
   bed.terms.in_use = kInUse;
   EXPECT_EQ(of(bed.apply({.dscp_map = DscpMap{{26, 4}}}), "dscp_map").outcome, Outcome::applied) << "a repair";
