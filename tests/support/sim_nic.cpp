@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "vm/module/driver_rules.h"
 
@@ -255,8 +256,10 @@ int SimNic::set_pause(const Pause& wanted) {
 
 int SimNic::set_mtu(uint32_t wanted) {
   log.push_back("setmtu " + std::to_string(wanted));
-  mtu = wanted;
-  return 0;
+  const uint32_t before = std::exchange(mtu, wanted);
+  const int err = mtu_sets_thresholds ? mlx5_config_buffers(0, nullptr) : 0;
+  if (err != 0) mtu = before;
+  return err;
 }
 
 }  // namespace fabric::test

@@ -95,7 +95,8 @@ class SimNic {
   uint32_t last_xoff = 0;          // mlx5: priv->dcbx.xoff
   bool manual_buffers = false;     // mlx5: the host owns the buffers (6.1: it has set one since the driver was loaded)
   bool shows_ownership = true;  // mlx5: false for firmware without PCAM's buffer_ownership: PFC never changes buffers
-  ieee_maxrate maxrate{};       // mlx5, full
+  bool mtu_sets_thresholds = false;  // mlx5: stable releases of autumn 2025 ("Update and set Xon/Xoff upon MTU set")
+  ieee_maxrate maxrate{};            // mlx5, full
   // mlx5: a change of trust closes and opens the channels: NICs that want L2 headers inline (ConnectX-4), and OFED.
   bool reopens_for_trust = false;
   bool truncates_rates = false;  // mlx5: like Linux 5.10 and OFED

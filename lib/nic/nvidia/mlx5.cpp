@@ -280,8 +280,8 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
            "LLDP_NB_DCBX_P2=0, then mlxfwreset -d ADDRESS reset)";
   if ((setting.id == SettingId::cable_length || is_buffer(setting)) && have.trust && code == 0)
     return "this NIC has no port buffers to size";
-  const bool makes_lossless = setting.id == SettingId::pfc || setting.id == SettingId::pause;
-  if ((makes_lossless || setting.id == SettingId::cable_length || is_buffer(setting)) && code == ENOMEM)
+  constexpr SettingId kNeedRoom[]{SettingId::pfc, SettingId::pause, SettingId::mtu, SettingId::cable_length};
+  if ((contains(kNeedRoom, setting.id) || is_buffer(setting)) && code == ENOMEM)
     return "a lossless buffer is too small for this speed, MTU and cable: enlarge it, or set buffer_size = \"auto\"";
   if (is_buffer(setting) && code == EINVAL)
     return "the buffers exceed the port's memory, or leave nothing for the shared pool";

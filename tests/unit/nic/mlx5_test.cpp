@@ -299,6 +299,21 @@ TEST_F(Mlx5Buffers, PauseIsSentInTime) {
   EXPECT_EQ(bed.nic.carrier_downs, 1U);
 }
 
+// A driver that judges the lossless buffers by a new MTU before they are larger.
+TEST_F(Mlx5Buffers, AnMtuThatNeedsLargerOnesComesWithTheNextPass) {
+  bed.nic.mtu_sets_thresholds = true;
+  bed.set_speed(400'000);
+  Qos want = roce(30);
+  want.mtu = 1500;
+  settle(want);
+  want.mtu = 9000;
+  EXPECT_TRUE(has_outcome(settle(want), "mtu", Outcome::refused, "too small"));
+  EXPECT_EQ(bed.nic.mtu, 1500U);
+  EXPECT_EQ(of(settle(want), "mtu").outcome, Outcome::applied);
+  EXPECT_EQ(bed.nic.room[1], bed.nic.xoff());
+  expect_settled(bed, want);
+}
+
 // New bits end global pause. Nothing replaces it if the policy wants no PFC, or if the driver refuses it.
 TEST_F(Mlx5Buffers, PauseThatThePolicyDoesNotNameStaysWithoutPfc) {
   bed.nic.pfc.pfc_en = 0x08;
