@@ -377,13 +377,14 @@ Result<void> PortManager::settle(const std::string& id) {
   PortEntry* entry = table_.find(id);
   if (entry == nullptr) return {};
   unsettled_.load();  // fabric-agentctl may have written the port
-  const bool is_enforced = is_enforcing() && policy_for(policy_, entry->port) != nullptr;
+  const PortPolicy* wanted = is_enforcing() ? policy_for(policy_, entry->port) : nullptr;
+  const bool is_enforced = wanted != nullptr;
   const bool is_left = policy_.mode == Mode::enforce && unsettled_.contains(entry->port);
   if (!is_enforced && !is_left && !restored_.contains(id)) return {};
   auto lock = state::take_lock(environment_.directory);
   if (!lock) return lock.error();
   entry->seen.settled = true;
-  auto settled = qos::settle(environment_.kernel, entry->port);
+  auto settled = qos::settle(environment_.kernel, entry->port, is_enforced ? wanted->want : Qos());
   if (!settled) return settled;
   restored_.erase(id);
   if (entry->carrier.value_or(true)) unsettled_.remove(entry->port);

@@ -47,6 +47,7 @@ struct WantedSetting {
   Error refusal{};                 // if refused or doubtful
   unsigned refused_at = 0;         // accepted_writes_ at that time
   unsigned times = 0;              // the wanted value was written
+  bool was_disruptive = false;     // a write was; the next one may not be (Notes::harmless)
 };
 
 bool was_refused(const WantedSetting& row) {
@@ -277,6 +278,7 @@ class PortPass {
       if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
           !is_in_conflict(other))
         io.writable.set(index(other.setting->id));
+    row.was_disruptive = row.was_disruptive || is_disruptive(row);
     writes_->note_write(port_, row.setting->id, is_disruptive(row));
     auto written = write_setting(*row.op, io, *row.setting, value, have_);
     wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
@@ -644,7 +646,9 @@ class PortPass {
     const auto link = rtnl::link(*kernel_.route, port_.netdev);
     if (!link && link.error().code == ENODEV) return;
     if (link && !link->carrier.value_or(false)) return;
-    const auto settled = driver_.settle(port_io(kernel_, port_), have_.values);
+    PortIo io = port_io(kernel_, port_);
+    for (const WantedSetting& row : rows_) io.writable[index(row.setting->id)] = in_sync(row);
+    const auto settled = driver_.settle(io, have_.values);
     WantedSetting* pfc = find(SettingId::pfc);
     if (settled || pfc == nullptr) return;
     pfc->refusal = settled.error();
@@ -658,7 +662,7 @@ class PortPass {
     Change out;
     out.port = port_.id();
     out.setting = setting.id;
-    out.disruptive = is_disruptive(row);
+    out.disruptive = row.was_disruptive || is_disruptive(row);
     // A value that the driver has rounded equals the wanted one and must not look like drift.
     out.from = value_text(setting, differed ? first_.values : want_);
     if (was_unread) out.from = "-";
@@ -806,12 +810,15 @@ Reconciled plan(Kernel& kernel, const Port& port, const Qos& want, const Terms& 
   return PortPass(kernel, port, want, terms, nullptr, nullptr).run();
 }
 
-Result<void> settle(Kernel& kernel, const Port& port) {
+Result<void> settle(Kernel& kernel, const Port& port, const Qos& want) {
   const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
   if (driver.settle == nullptr || !kernel.route || is_audit_only(port)) return {};
-  const auto have = read(kernel, port, Keys());
+  const auto have = read(kernel, port, keys_in(SettingGroup::dcb) & keys_of(want));
   if (!have) return have.error();
-  return driver.settle(port_io(kernel, port), have->values);
+  PortIo io = port_io(kernel, port);
+  for (const Setting& setting : kSettings)
+    io.writable[index(setting.id)] = has_value(setting, want) && same_value(setting, want, have->values);
+  return driver.settle(io, have->values);
 }
 
 }  // namespace fabric::qos

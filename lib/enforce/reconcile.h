@@ -112,7 +112,8 @@ Reconciled write_back(Kernel& kernel, const Port& port, const Qos& saved, const 
 // The changes that reconcile() would make now, reported as "differs" or "pending". Writes nothing.
 Reconciled plan(Kernel& kernel, const Port& port, const Qos& want, const Terms& terms);
 
-// Runs Driver::settle, except of a port of is_audit_only(). Call it when the port's carrier has come up.
-Result<void> settle(Kernel& kernel, const Port& port);
+// Runs Driver::settle, except of a port of is_audit_only(). Call it when the port's carrier has come up. `want`: the
+// policy of the port, if it is enforced.
+Result<void> settle(Kernel& kernel, const Port& port, const Qos& want = {});
 
 }  // namespace fabric::qos

@@ -50,6 +50,7 @@ struct Driver {
   std::span<const SettingOp> ops;
   std::span<const SettingId> order = upstream::kOrder;  // the order in which settings are written
   // After MTU or PFC were written, and after carrier-up: mlx5 recomputes thresholds when the same PFC is sent again.
+  // PortIo::writable: the settings of the policy that the port has.
   Result<void> (*settle)(const PortIo& io, const Qos& have) = nullptr;
   // The driver's list of FEC modes shows the supported modes, not the configuration: the mode in use is read instead.
   bool fec_in_use = false;

@@ -18,7 +18,7 @@ struct PortIo {
   std::string pci{};        // of the function below; empty for software devices
   bool fec_in_use = false;  // Driver::fec_in_use
   Keys requested{};         // a reading: the settings that the caller compares
-  Keys writable{};          // a write: the settings that the same message may write, too
+  Keys writable{};          // a write: the settings that the pass, or the same message, may write, too
   // The port is a member of a bond (mlx5 RoCE LAG). Its RDMA device is the bond's, on the function of one of the
   // members.
   bool is_member = false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "vm/module/driver_rules.h"
 
@@ -82,6 +83,8 @@ void SimNic::firmware_defaults() {
   buffer.total_size = kBufferTotal;
   buffer.buffer_size[0] = kBufferTotal / 2;
   lossy.fill(true);
+  room.fill(0);
+  last_xoff = 0;
   manual_buffers = false;
   maxrate = {};
   if (personality == Personality::mlx5) {
@@ -113,6 +116,7 @@ void SimNic::reload() {
   dcbx = before.dcbx;
   buffer = before.buffer;
   lossy = before.lossy;
+  room = before.room;
   maxrate = before.maxrate;
 }
 
@@ -157,10 +161,6 @@ int SimNic::set_ets(const ieee_ets& wanted) {
   std::copy_n(wanted.tc_rx_bw, 8, ets.tc_rx_bw);
   ets_known = true;
   if (personality == Personality::bnxt) reopen();
-  // mlx5e_dcbnl_ieee_getets() shows a bandwidth for ETS classes only.
-  if (personality == Personality::mlx5)
-    for (int i = 0; i < 8; ++i)
-      if (ets.tc_tsa[i] != IEEE_8021QAZ_TSA_ETS) ets.tc_tx_bw[i] = 0;
   return 0;
 }
 
@@ -193,7 +193,7 @@ int SimNic::set_app(const dcb_app& entry) {
 // mlx5e_set_trust_state(): the first entry and the last deletion.
 int SimNic::mlx5_set_app(const dcb_app& entry) {
   if (!is_dscp(entry)) return -EINVAL;
-  if (app.empty() && wants_inline) reopen();
+  if (app.empty() && reopens_for_trust) reopen();
   std::erase_if(app, [&](const dcb_app& other) { return other.protocol == entry.protocol; });
   app.push_back(entry);
   return 0;
@@ -206,7 +206,7 @@ int SimNic::del_app(const dcb_app& entry) {
   if (personality == Personality::ice) return ice_del_app(entry);
   if (!listed(entry)) return -ENOENT;
   unlist(entry);
-  if (app.empty() && wants_inline) reopen();
+  if (app.empty() && reopens_for_trust) reopen();
   return 0;
 }
 
@@ -256,8 +256,10 @@ int SimNic::set_pause(const Pause& wanted) {
 
 int SimNic::set_mtu(uint32_t wanted) {
   log.push_back("setmtu " + std::to_string(wanted));
-  mtu = wanted;
-  return 0;
+  const uint32_t before = std::exchange(mtu, wanted);
+  const int err = mtu_sets_thresholds ? mlx5_config_buffers(0, nullptr) : 0;
+  if (err != 0) mtu = before;
+  return err;
 }
 
 }  // namespace fabric::test

@@ -91,10 +91,14 @@ class SimNic {
   uint32_t cell = 128;                              // bytes; mlx5 rounds buffers down to it
   dcbnl_buffer buffer{};                            // mlx5, full
   std::array<bool, 8> lossy{};                      // mlx5: for each buffer; sends no PFC for a lossy buffer
-  bool manual_buffers = false;   // mlx5: the host owns the buffers (6.1: it has set one since the driver was loaded)
-  bool shows_ownership = true;   // mlx5: false for firmware without PCAM's buffer_ownership: PFC never changes buffers
-  ieee_maxrate maxrate{};        // mlx5, full
-  bool wants_inline = false;     // mlx5: needs inline L2 headers (ConnectX-4): a change of trust reopens the channels
+  std::array<uint32_t, 8> room{};  // mlx5: bytes of a lossless buffer for what arrives after pause was sent
+  uint32_t last_xoff = 0;          // mlx5: priv->dcbx.xoff
+  bool manual_buffers = false;     // mlx5: the host owns the buffers (6.1: it has set one since the driver was loaded)
+  bool shows_ownership = true;  // mlx5: false for firmware without PCAM's buffer_ownership: PFC never changes buffers
+  bool mtu_sets_thresholds = false;  // mlx5: stable releases of autumn 2025 ("Update and set Xon/Xoff upon MTU set")
+  ieee_maxrate maxrate{};            // mlx5, full
+  // mlx5: a change of trust closes and opens the channels: NICs that want L2 headers inline (ConnectX-4), and OFED.
+  bool reopens_for_trust = false;
   bool truncates_rates = false;  // mlx5: like Linux 5.10 and OFED
   uint8_t dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
   bool firmware_agent = false;          // ice: private flag fw-lldp-agent; bnxt: an NVM option
@@ -122,6 +126,9 @@ class SimNic {
   void link_up() { carrier = true; }
   [[nodiscard]] unsigned writes() const { return static_cast<unsigned>(log.size()); }
   [[nodiscard]] const char* kernel_driver() const;
+  // mlx5: the room that a lossless buffer needs now, for what arrives after pause was sent.
+  [[nodiscard]] uint32_t xoff() const;
+  [[nodiscard]] ieee_ets mlx5_shown_ets() const;
   [[nodiscard]] bool has_buffers() const {
     return personality == Personality::mlx5 || personality == Personality::full;
   }

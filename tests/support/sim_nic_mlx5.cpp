@@ -24,7 +24,10 @@ int SimNic::mlx5_config_buffers(unsigned change, const dcbnl_buffer* wanted) {
   rule_mlx5_buffers next{};
   next.total = buffer.total_size;
   next.cell = cell;
-  next.least = rule_mlx5_least(pfc.delay, carrier ? speed : 0, mtu, max_mtu, cell);
+  next.max_mtu = max_mtu;
+  next.xoff = xoff();
+  next.last_xoff = last_xoff;
+  std::ranges::copy(room, next.room);
   std::ranges::copy(buffer.buffer_size, next.size);
   std::ranges::copy(buffer.prio2buffer, next.prio2buffer);
   std::ranges::transform(lossy, next.lossless, std::logical_not());
@@ -35,7 +38,17 @@ int SimNic::mlx5_config_buffers(unsigned change, const dcbnl_buffer* wanted) {
   std::ranges::copy(next.size, buffer.buffer_size);
   std::ranges::copy(next.prio2buffer, buffer.prio2buffer);
   std::ranges::transform(next.lossless, lossy.begin(), std::logical_not());
+  std::ranges::copy(next.room, room.begin());
+  last_xoff = next.last_xoff;
   return 0;
+}
+
+uint32_t SimNic::xoff() const { return rule_mlx5_xoff(pfc.delay, carrier ? speed : 0, mtu); }
+
+ieee_ets SimNic::mlx5_shown_ets() const {
+  ieee_ets out;
+  rule_mlx5_shown_ets(&ets, &out);
+  return out;
 }
 
 // mlx5e_dcbnl_setbuffer(): an unchanged value is success, and does not make the host the owner.
@@ -54,9 +67,10 @@ int SimNic::set_buffer(const dcbnl_buffer& wanted) {
 }
 
 // mlx5e_dcbnl_ieee_setpfc(): the bits and the toggle first, then the buffers; only the cable's length is taken back.
+// The bits end global pause (mlx5_set_port_pfc()).
 int SimNic::mlx5_set_pfc(const ieee_pfc& wanted) {
   unsigned change = 0;
-  if (pfc.pfc_en != wanted.pfc_en) flap(), change |= RULE_MLX5_PFC;
+  if (pfc.pfc_en != wanted.pfc_en) flap(), pause = {}, change |= RULE_MLX5_PFC;
   pfc.pfc_en = wanted.pfc_en;
   const uint16_t old_cable = pfc.delay;
   if (wanted.delay > 0 && wanted.delay < 1000 && wanted.delay != pfc.delay)

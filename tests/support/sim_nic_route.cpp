@@ -164,6 +164,7 @@ class Route final : public Netlink {
   }
 
   static ieee_ets shown_ets(const SimNic& nic) {
+    if (nic.personality == Personality::mlx5) return nic.mlx5_shown_ets();
     ieee_ets out = nic.ets;
     if (shows_zeros(nic, nic.ets_known)) out = {}, out.ets_cap = nic.traffic_classes;
     return out;

@@ -159,7 +159,8 @@ std::string other_writers(const Machine& machine, const Node& node, const Change
 // After a write that flaps the link, some drivers keep the thresholds of a port without a link. qos::settle() corrects
 // them once the carrier is back; the agent may not be running. All ports share one deadline: without a cable the
 // carrier never comes.
-bool settle_links(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output) {
+bool settle_links(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output,
+                  const Policy* policy) {
   std::vector<const Port*> ports;  // that lost their carrier by a write, or may have
   for (const Port& port : node.ports) {
     // A step of a class of traffic is written, too, and reported as pending.
@@ -177,7 +178,8 @@ bool settle_links(Kernel& kernel, const Node& node, const Changes& changes, qos:
   while (!ports.empty()) {
     std::erase_if(ports, [&](const Port* port) {
       if (!qos::has_carrier(kernel, *port)) return false;
-      const auto settled = qos::settle(kernel, *port);
+      const PortPolicy* entry = policy != nullptr ? policy_for(*policy, *port) : nullptr;
+      const auto settled = qos::settle(kernel, *port, entry != nullptr ? entry->want : Qos());
       if (settled) unsettled.remove(*port);
       else fail(output, kFailure, settled.error().text());
       all_settled = all_settled && settled;
@@ -397,7 +399,7 @@ int run_apply(const Options& options, Output& output) {
     };
     append(all, qos::reconcile_sysctl(writer->machine.kernel.root, policy.sysctl, save));
   }
-  const bool is_settled = settle_links(writer->machine.kernel, writer->node, all, pacing.unsettled, output);
+  const bool is_settled = settle_links(writer->machine.kernel, writer->node, all, pacing.unsettled, output, &policy);
   const int code = print_changes(all, writer->node.ports, options, output, trial->await(output));
   return is_kept && is_settled ? code : std::max(code, kChanges);
 }

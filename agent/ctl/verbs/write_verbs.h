@@ -35,7 +35,9 @@ Node scan_for_writing(Machine& machine);
 
 // Calls qos::settle() for each port that has lost its carrier by these changes, once the carrier is back, for 10
 // seconds at most. Ports without a link after that stay in `unsettled`. False: one has no link, or was not settled.
-bool settle_links(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output);
+// `policy`: the one that was applied; null: none was.
+bool settle_links(Kernel& kernel, const Node& node, const Changes& changes, qos::Unsettled& unsettled, Output& output,
+                  const Policy* policy = nullptr);
 
 // Refuses an apply if a running agent enforces another configuration and would undo it. Waits up to `patience` for an
 // agent that is reloading.

@@ -84,6 +84,60 @@ Result<void> send_pfc(const PortIo& io, PrioSet prios, std::optional<uint32_t> c
   return dcbnl::set_pfc(*io.kernel.route, io.id(), pfc);
 }
 
+// ETS classes of 0 % are served after the others, and share what these leave. mlx5e_dcbnl_ieee_getets() shows them as 0
+// only if one of the others has less than 100 %. Beside a single class of 100 % it shows the shares among them; with
+// one of them both read as 100, and which is which is not known.
+void correct_shares(Ets& ets) {
+  unsigned sum = 0, full = 0;
+  for (size_t tc = 0; tc < kPriorities; ++tc) {
+    if (ets.tsa[tc] != Tsa::ets) continue;
+    sum += ets.bw[tc];
+    full += ets.bw[tc] == 100 ? 1 : 0;
+  }
+  if (sum != 200 || full != 1) return;
+  for (size_t tc = 0; tc < kPriorities; ++tc)
+    if (ets.tsa[tc] == Tsa::ets && ets.bw[tc] != 100) ets.bw[tc] = 0;
+}
+
+std::string why_not_shown(const Ets& ets) {
+  std::vector<size_t> zero, full;
+  for (size_t tc = 0; tc < kPriorities; ++tc) {
+    if (ets.tsa[tc] != Tsa::ets) continue;
+    if (ets.bw[tc] == 0) zero.push_back(tc);
+    if (ets.bw[tc] == 100) full.push_back(tc);
+  }
+  if (zero.size() != 1 || full.size() != 1 || !contains(ets.prio_tc, zero[0])) return {};
+  const std::string last = std::to_string(zero[0]), first = std::to_string(full[0]);
+  return "mlx5 shows 100 % for traffic class " + last + ", too, which has 0 % beside class " + first +
+         " with 100 %. The same order of service: tsa \"strict\" for class " + first + ", and 100 % for class " + last;
+}
+
+// Whether write_pfc() keeps global pause, which a change of PFC's bits ends.
+bool keeps_pause(const Qos& want) { return want.pfc->bits == 0 && !want.pause; }
+
+// mlx5e_dcbnl_ieee_setpfc() makes buffers lossless, and computes their thresholds, only if it knows that the host owns
+// them: if firmware reports it (6.12), or if a buffer was set since the driver was loaded (6.1, OFED). Global pause
+// makes none lossless. A new map has this effect in any case (fill_pfc_en()): a priority, but none of `stay`, is mapped
+// to the buffer of another one, and back.
+Result<void> map_again(const PortIo& io, PrioSet stay) {
+  const auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  if (!now->buffer) return {};
+  Eight map;
+  Buffers sizes;
+  std::copy_n(now->buffer->prio2buffer, kPriorities, map.begin());
+  std::copy_n(now->buffer->buffer_size, kPriorities, sizes.bytes.begin());
+  for (size_t prio = 0; prio < map.size(); ++prio)
+    for (const uint8_t buffer : map) {
+      if (stay.has(prio) || buffer == map[prio] || sizes.bytes[buffer & 7] == 0) continue;
+      Eight other = map;
+      other[prio] = buffer;
+      if (auto sent = upstream::send_buffers(io, other, sizes); !sent) return sent;
+      return upstream::send_buffers(io, map, sizes);
+    }
+  return {};
+}
+
 // Sizes with which the driver accepts the new map: for each lossless buffer the larger of its present and its new size,
 // as far as there is room. nullopt: it accepts the map with the present sizes. The buffers that are lossless now, or
 // that the present PFC makes lossless under the new map, count as lossless; the others make room for them.
@@ -117,6 +171,7 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
   if (!port) return port.error();
   Reading out = std::move(port->reading);
   if (!port->dcb) return out;
+  if (out.values.ets) correct_shares(*out.values.ets);
   // A delay of zero: the NIC has no port buffers to size (MLX5_BUFFER_SUPPORTED).
   if (port->dcb->pfc && port->dcb->pfc->delay > 0 && port->dcb->pfc->delay < kCableEnd)
     out.values.cable_length = port->dcb->pfc->delay;
@@ -139,7 +194,7 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
   for (SettingId id : {SettingId::prio2buffer, SettingId::buffer_size})
     out.notes.unverified[id] =
         "whether the buffers of PFC's priorities are lossless is not shown: with firmware that does not report who "
-        "owns the buffers, PFC that is set after them does not reach them";
+        "owns the buffers, PFC that another program sets after them does not reach them";
   if (!port->dcb->buffer || out.capacity.speed.value_or(0) == 0) return out;
   Qos shown = have;
   std::ranges::copy(port->dcb->buffer->prio2buffer, shown.prio2buffer.emplace().begin());
@@ -167,6 +222,7 @@ Qos expected(const Qos& want, const Reading& have) {
 }
 
 void effect(const Setting& setting, const Qos& want, Qos& have) {
+  if (setting.id == SettingId::pfc && have.pause && have.pfc != want.pfc && !keeps_pause(want)) have.pause = Pause{};
   copy_value(setting, want, have);
   if (setting.id == SettingId::trust) have.dscp_map = map_for(*want.trust);
   if (setting.id == SettingId::dscp_map) have.trust = want.dscp_map->empty() ? Trust::pcp : Trust::dscp;
@@ -184,9 +240,11 @@ std::string never(const Setting& setting, const Qos& want) {
   if (setting.id == SettingId::pfc_watchdog && *want.pfc_watchdog != 0 &&
       (*want.pfc_watchdog < 80 || *want.pfc_watchdog > longest))
     return "mlx5 supports 0 (off) and 80 to " + std::to_string(longest) + " milliseconds";
-  if (setting.id == SettingId::ets)
+  if (setting.id == SettingId::ets) {
     for (Tsa tsa : want.ets->tsa)
       if (tsa == Tsa::cb_shaper) return "mlx5 has no credit-based shaper";
+    return why_not_shown(*want.ets);
+  }
   if (setting.id == SettingId::maxrate) {
     for (size_t tc = 0; tc < want.maxrate->kbit.size(); ++tc)
       if (const uint64_t kbit = want.maxrate->kbit[tc]; kbit != 0 && nearest_rate(kbit) != kbit)
@@ -222,13 +280,21 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
            "LLDP_NB_DCBX_P2=0, then mlxfwreset -d ADDRESS reset)";
   if ((setting.id == SettingId::cable_length || is_buffer(setting)) && have.trust && code == 0)
     return "this NIC has no port buffers to size";
-  if ((setting.id == SettingId::pfc || setting.id == SettingId::cable_length || is_buffer(setting)) && code == ENOMEM)
+  constexpr SettingId kNeedRoom[]{SettingId::pfc, SettingId::pause, SettingId::mtu, SettingId::cable_length};
+  if ((contains(kNeedRoom, setting.id) || is_buffer(setting)) && code == ENOMEM)
     return "a lossless buffer is too small for this speed, MTU and cable: enlarge it, or set buffer_size = \"auto\"";
   if (is_buffer(setting) && code == EINVAL)
     return "the buffers exceed the port's memory, or leave nothing for the shared pool";
   if (setting.id == SettingId::maxrate && (code == EINVAL || code == ERANGE))
     return "this NIC limits to 255 Gbit/s at most";
   if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the ETS classes must add up to 100";
+  // mlx5e_dcbnl_ieee_setapp(): only the first entry of an empty list switches to DSCP again.
+  constexpr int kOfFirmware[]{EIO, EREMOTEIO, ETIMEDOUT, EBUSY, EAGAIN};
+  const bool is_map = setting.id == SettingId::trust || setting.id == SettingId::dscp_map;
+  if (is_map && contains(kOfFirmware, code) && have.dscp_map && !have.dscp_map->empty())
+    return "after a failure of the firmware the NIC trusts PCP, while the driver still lists DSCPs. When no job runs, "
+           "delete them, and the agent sets all of them again: dcb app flush dev " +
+           netdev + " dscp-prio";
   return upstream::remedy(setting, have, netdev, code);
 }
 
@@ -250,16 +316,36 @@ Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& want
 }
 
 // If PFC or pause was on before, a longer cable is sent separately, later: mlx5e_port_manual_buffer_config() checks the
-// old lossless buffers with the new length before it uses the bits. At ENOMEM the bits are on and the link has been
-// toggled, while the buffers stay lossy, and the same bits again would change nothing: the old bits are set again.
-Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const Reading& reading) {
+// old lossless buffers with the new length before it uses the bits. If the buffers stay lossy (ENOMEM), the bits are on
+// and the link has been toggled, and the same bits again would change nothing: the old bits are set again.
+// New bits end global pause (mlx5_set_port_pfc()). It is set again if no PFC replaces it; if the policy names it, the
+// pass does that.
+Result<void> write_pfc(const PortIo& io, const Setting& setting, const Qos& want, const Reading& reading) {
   const Qos& have = reading.values;
   std::optional<uint32_t> cable;  // unless another writer keeps changing it back
   if (has_key(io.writable, SettingId::cable_length)) cable = want.cable_length;
   const bool any_lossless = use_of({}, have, reading.capacity).lossless.bits != 0;
   const bool later = any_lossless && cable.value_or(0) > have.cable_length.value_or(0);
   auto sent = send_pfc(io, *want.pfc, later ? std::nullopt : cable);
-  if (!sent && sent.error().code == ENOMEM) (void)send_pfc(io, have.pfc.value_or(PrioSet{}), have.cable_length);
+  bool stays_lossy = !sent && sent.error().code == ENOMEM;
+  if (sent && want.pfc->bits != 0 && has_key(io.writable, SettingId::prio2buffer)) {
+    sent = map_again(io, *want.pfc);
+    stays_lossy = !sent;
+  }
+  if (stays_lossy) (void)send_pfc(io, have.pfc.value_or(PrioSet{}), have.cable_length);
+  const Pause pause = have.pause.value_or(Pause{});
+  const bool was_paused = pause.rx || pause.tx, is_replaced = sent && want.pfc->bits != 0;
+  if (!was_paused || is_replaced || has_key(io.writable, SettingId::pause)) return sent;
+  const auto kept = upstream::write_pause(io, setting, have, reading);
+  return sent ? kept : sent;
+}
+
+// At ENOMEM no buffer would send pause: it is switched off again, so that the pass returns to PFC.
+Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& reading) {
+  auto sent = upstream::write_pause(io, setting, want, reading);
+  if (!sent || !(want.pause->rx || want.pause->tx) || !has_key(io.writable, SettingId::prio2buffer)) return sent;
+  sent = map_again(io, PrioSet{});
+  if (!sent && sent.error().code == ENOMEM) (void)upstream::write_pause(io, setting, Qos{.pause = Pause{}}, reading);
   return sent;
 }
 
@@ -294,8 +380,13 @@ Result<void> write_maxrate(const PortIo& io, const Setting& setting, const Qos& 
 // The thresholds of the lossless buffers depend on link speed and MTU, but the driver computes them only when PFC is
 // set (mlx5e_port_manual_buffer_config), and right after the toggle it assumes 40 Gb/s.
 Result<void> settle(const PortIo& io, const Qos& have) {
-  if (!have.pfc || have.pfc->bits == 0) return {};
-  return send_pfc(io, *have.pfc, have.cable_length);
+  const PrioSet lossless = have.pfc.value_or(PrioSet{});
+  const Pause pause = have.pause.value_or(Pause{});
+  if (lossless.bits != 0)
+    if (auto sent = send_pfc(io, lossless, have.cable_length); !sent) return sent;
+  if (!has_key(io.writable, SettingId::prio2buffer)) return {};
+  if (lossless.bits == 0 && !pause.rx && !pause.tx) return {};
+  return map_again(io, lossless);
 }
 
 }  // namespace fabric::mlx5

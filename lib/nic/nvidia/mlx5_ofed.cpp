@@ -89,6 +89,10 @@ Qos expected(const Qos& want, const Reading& have) {
 Result<Reading> read(const PortIo& io, const Keys& keys) {
   auto out = mlx5::read(io, keys);
   if (!out) return out;
+  // mlx5e_set_trust_state() sets the number of classes, too (mlx5e_setup_tc_mqprio()), and so closes and opens the
+  // netdev's channels. More DSCPs beside others do not change the trust.
+  out->notes.harmless.reset(index(SettingId::trust));
+  if (out->values.trust != Trust::dscp) out->notes.harmless.reset(index(SettingId::dscp_map));
   for (const auto& file : kFiles)
     if (has_key(keys, file.setting)) file_settings::read(io, path_of(io, file), file.setting, *out);
   // All eight priorities or none: an unreadable switch is not one that is off.
@@ -141,6 +145,9 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
     return file_settings::remedy(code);
   if (setting.id == SettingId::rtt_resp_dscp && code == 0)
     return "OFED and DOCA have no file for it: mlxconfig, or the kernel's own driver";
+  // mlx5e_set_trust_state()
+  if ((setting.id == SettingId::trust || setting.id == SettingId::dscp_map) && code == EINVAL)
+    return "OFED does not change the trust while mqprio is in channel mode: tc qdisc show dev " + netdev;
   return mlx5::remedy(setting, have, netdev, code);
 }
 

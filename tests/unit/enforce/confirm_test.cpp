@@ -263,6 +263,24 @@ TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
   EXPECT_FALSE(is_pending(record));
 }
 
+// PFC ends global pause on mlx5, which the policy does not name.
+TEST(ConfirmRevert, PutsBackThePauseThatPfcHasEnded) {
+  test::Bed bed(Personality::mlx5);
+  ASSERT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
+  const Qos want{.pfc = PrioSet{8}};
+  Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+  bed.save = [&](const Port& port, const Qos& now) -> Result<void> {
+    remember(record, port, now, keys_changed(port, want, now));
+    return {};
+  };
+  bed.settle_to(want);
+  ASSERT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx);
+  std::vector<Port> ports{bed.port};
+  test::revert(bed.kernel, ports, record, {"a boot", 2'000}, test::kIdle);
+  EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
+}
+
 // Removing the last DSCP also removes PFC, which the apply had not changed.
 TEST(ConfirmRevert, PutsBackWhatTheWayBackOverwrites) {
   test::Bed bed(Personality::ice);

@@ -57,7 +57,7 @@ TEST_F(Mlx5Buffers, AutoIsPlannedInBytesWrittenOnceAndStays) {
   auto changes = settle(want);
   expect_all(changes, {Outcome::applied, Outcome::in_sync});
   EXPECT_EQ(of(changes, "buffer_size").to, of(plan, "buffer_size").to);
-  EXPECT_LE(bed.nic.calls["setbuffer"], 2u);
+  EXPECT_LE(bed.nic.calls["setbuffer"], 4u) << "two of them with PFC, which makes the buffers lossless";
   EXPECT_GE(bed.nic.buffer.buffer_size[1], least(bed.nic, 30));
   EXPECT_EQ(bed.nic.carrier_downs, 1u);
   expect_settled(bed, want);
@@ -218,13 +218,20 @@ TEST_F(Mlx5Buffers, ALongerCableIsJudgedByTheNewLosslessBuffers) {
   EXPECT_EQ(bed.nic.carrier_downs, 2u);
 }
 
-// Firmware without PCAM's buffer_ownership: PFC, set after the buffers, leaves them lossy, and every answer is as
-// wanted.
-TEST_F(Mlx5Buffers, ThatStayLossyAreUnverified) {
+// Firmware without PCAM's buffer_ownership: PFC alone, set after the buffers, leaves them lossy, and every answer is as
+// wanted. A changed map makes them lossless, and gives them the thresholds of the link.
+TEST_F(Mlx5Buffers, OfAnOwnerThatIsNotShownFollowPfcAndAreUnverified) {
   bed.nic.shows_ownership = false;
-  settle(roce(30));
-  ASSERT_TRUE(bed.nic.lossy[1] && bed.read().pfc == PrioSet{0x08});
-  const auto changes = bed.apply(roce(30));
+  const Qos want = roce(30);
+  settle(want);
+  ASSERT_EQ(bed.read().pfc, PrioSet{0x08});
+  EXPECT_FALSE(bed.nic.lossy[1]);
+  EXPECT_EQ(bed.read(keys_of(want)).prio2buffer, kBuffer1);
+  ASSERT_LT(bed.nic.room[1], bed.nic.xoff()) << "computed without a link";
+  ASSERT_TRUE(qos::settle(bed.kernel, bed.port, want).ok());
+  EXPECT_EQ(bed.nic.room[1], bed.nic.xoff());
+  EXPECT_EQ(bed.read(keys_of(want)).prio2buffer, kBuffer1);
+  const auto changes = bed.apply(want);
   EXPECT_EQ(keys_with(changes, Outcome::unverified),
             (std::set<std::string>{"prio2buffer", "buffer_size", "cable_length"}))
       << text(changes);
@@ -233,6 +240,126 @@ TEST_F(Mlx5Buffers, ThatStayLossyAreUnverified) {
   lossy.pfc = PrioSet{};
   settle(lossy);
   EXPECT_EQ(of(bed.apply(lossy), "buffer_size").outcome, Outcome::in_sync) << "nothing to be lossless";
+}
+
+// Linux 6.1 and OFED: a driver that was loaded again does not know that the host has set the buffers.
+TEST_F(Mlx5Buffers, FollowPfcAfterTheDriverWasLoadedAgain) {
+  Qos want = roce(30, {.bytes = {100'224, 100'224, 100'224}});
+  want.prio2buffer = Eight{0, 0, 0, 1, 2, 0, 0, 0};
+  settle(want);
+  ASSERT_FALSE(bed.nic.lossy[1]);
+  bed.nic.reload();
+  ASSERT_FALSE(bed.nic.manual_buffers);
+  want.pfc = PrioSet{0x10};
+  settle(want);
+  ASSERT_EQ(bed.nic.pfc.pfc_en, 0x10);
+  EXPECT_FALSE(bed.nic.lossy[2]);
+  EXPECT_TRUE(bed.nic.lossy[1]);
+  EXPECT_EQ(bed.read(keys_of(want)).prio2buffer, want.prio2buffer);
+}
+
+TEST_F(Mlx5Buffers, PfcWhoseBuffersStayLossyIsRefusedAndTheOldOneIsSet) {
+  Qos other = roce(30, {.bytes = {150'336, 150'336}});
+  settle(other);
+  other.pfc = PrioSet{0x09};
+  bed.nic.faults["setbuffer"] = {.code = EIO};
+  const Changes changes = settle(other);
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::refused) << text(changes);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+  bed.nic.faults.clear();
+  settle(other);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x09);
+}
+
+// Buffers that the policy does not name stay as the firmware has them.
+TEST_F(Mlx5Buffers, WithoutAWordOfThemAreNotTouched) {
+  settle({.pause = Pause{}, .pfc = PrioSet{0x08}, .cable_length = 30});
+  ASSERT_TRUE(qos::settle(bed.kernel, bed.port, {.pfc = PrioSet{0x08}, .cable_length = 30}).ok());
+  EXPECT_EQ(bed.nic.calls["setbuffer"], 0U);
+  EXPECT_FALSE(bed.nic.manual_buffers);
+}
+
+// The buffer's room for what arrives after pause was sent follows the link, the MTU and the cable.
+TEST_F(Mlx5Buffers, PauseIsSentInTime) {
+  Qos want = roce(30, {.bytes = {100'224, 300'096}});
+  settle(want);
+  EXPECT_EQ(bed.nic.room[1], bed.nic.xoff());
+  bed.set_speed(400'000);
+  ASSERT_LT(bed.nic.room[1], bed.nic.xoff());
+  ASSERT_TRUE(qos::settle(bed.kernel, bed.port).ok()) << "at carrier-up";
+  EXPECT_EQ(bed.nic.room[1], bed.nic.xoff());
+  bed.nic.mtu = 1500;
+  ASSERT_TRUE(qos::settle(bed.kernel, bed.port).ok());
+  bed.apply({.mtu = 9000});
+  EXPECT_EQ(bed.nic.room[1], bed.nic.xoff()) << "the MTU";
+  want.cable_length = 100;
+  bed.apply(want);
+  ASSERT_EQ(bed.nic.pfc.delay, 100);
+  EXPECT_EQ(bed.nic.room[1], bed.nic.xoff()) << "the cable";
+  EXPECT_EQ(bed.nic.carrier_downs, 1U);
+}
+
+// A driver that judges the lossless buffers by a new MTU before they are larger.
+TEST_F(Mlx5Buffers, AnMtuThatNeedsLargerOnesComesWithTheNextPass) {
+  bed.nic.mtu_sets_thresholds = true;
+  bed.set_speed(400'000);
+  Qos want = roce(30);
+  want.mtu = 1500;
+  settle(want);
+  want.mtu = 9000;
+  EXPECT_TRUE(has_outcome(settle(want), "mtu", Outcome::refused, "too small"));
+  EXPECT_EQ(bed.nic.mtu, 1500U);
+  EXPECT_EQ(of(settle(want), "mtu").outcome, Outcome::applied);
+  EXPECT_EQ(bed.nic.room[1], bed.nic.xoff());
+  expect_settled(bed, want);
+}
+
+// New bits end global pause. Nothing replaces it if the policy wants no PFC, or if the driver refuses it.
+TEST_F(Mlx5Buffers, PauseThatThePolicyDoesNotNameStaysWithoutPfc) {
+  bed.nic.pfc.pfc_en = 0x08;
+  ASSERT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
+  EXPECT_EQ(of(bed.apply({.pfc = PrioSet{}}), "pfc").outcome, Outcome::applied);
+  EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
+  bed.nic.buffer.buffer_size[0] = 20'096;
+  bed.nic.manual_buffers = true;
+  EXPECT_EQ(of(bed.apply({.pfc = PrioSet{0x08}}), "pfc").code, ENOMEM);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
+  EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
+}
+
+// The driver makes no buffer lossless when pause is switched on: it would never be sent.
+TEST_F(Mlx5Buffers, PauseIsSentByBuffersOfTheHost) {
+  Qos want = roce(30, {.bytes = {100'224, 100'224}});
+  settle(want);
+  want.pause = Pause{true, true};
+  want.pfc = PrioSet{};
+  settle(want);
+  const Changes changes = settle(want);
+  ASSERT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx && bed.nic.pfc.pfc_en == 0) << text(changes);
+  EXPECT_FALSE(bed.nic.lossy[0] || bed.nic.lossy[1]) << text(changes);
+  EXPECT_EQ(bed.read(keys_of(want)).prio2buffer, kBuffer1);
+}
+
+TEST_F(Mlx5Buffers, PauseThatIsNeverSentIsRefusedAndPfcStays) {
+  Qos want = roce(30, {.bytes = {20'160, 100'224}});
+  settle(want);
+  ASSERT_EQ(bed.nic.pfc.pfc_en, 0x08);
+  want.pause = Pause{true, true};
+  want.pfc = PrioSet{};
+  want.buffer_size.reset();
+  const Changes changes = settle(want);
+  EXPECT_TRUE(bed.nic.pfc.pfc_en == 0x08 && !bed.nic.lossy[1]) << text(changes);
+  EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(changes);
+}
+
+TEST_F(Mlx5Buffers, PauseThatPfcHasEndedIsWrittenAgain) {
+  const Qos want{.pause = Pause{true, true}, .pfc = PrioSet{}};
+  bed.nic.pfc.pfc_en = 0x08;
+  const Changes plan = bed.plan(want);
+  const Changes changes = settle(want);
+  EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx) << text(changes);
+  EXPECT_EQ(keys_with(plan, Outcome::differs), written(changes)) << text(plan) << text(changes);
+  expect_settled(bed, want);
 }
 
 TEST_F(Mlx5Buffers, ACableWithoutBuffersIsUnverified) {
@@ -324,7 +451,7 @@ TEST(Mlx5Trust, WaitsForAnIdlePortUnlessTheNicWantsNoInlineHeaders) {
     FileBed bed(Personality::mlx5);
     const bool harmless = std::set<std::string>{"0x1017", "0x1021", "0xa2dc"}.contains(device);
     if (*device != 0) bed.tree.file("sys/bus/pci/devices/" + bed.port.pci + "/device", std::string(device) + "\n");
-    bed.nic.wants_inline = !harmless;
+    bed.nic.reopens_for_trust = !harmless;
     bed.terms.in_use = kInUse;
     Qos want{.trust = Trust::dscp, .dscp_map = DscpMap{{26, 3}}};
     EXPECT_EQ(of(bed.plan(want), "dscp_map").disruptive, !harmless) << device;
@@ -333,11 +460,66 @@ TEST(Mlx5Trust, WaitsForAnIdlePortUnlessTheNicWantsNoInlineHeaders) {
   }
 }
 
+// OFED closes and opens the channels of every NIC; not if other DSCPs are mapped already.
+TEST(Mlx5Trust, WithOfedWaitsForAnIdlePortUnlessDscpIsTrusted) {
+  FileBed bed(Personality::mlx5);
+  add_ofed_ecn(*bed.files, "eth0");
+  bed.tree.file("sys/bus/pci/devices/" + bed.port.pci + "/device", "0x1021\n");
+  bed.nic.reopens_for_trust = true;
+  bed.terms.in_use = kInUse;
+  const Qos want{.trust = Trust::dscp, .dscp_map = DscpMap{{26, 3}}};
+  const Changes waits = bed.apply(want);
+  EXPECT_EQ(of(waits, "dscp_map").outcome, Outcome::pending) << text(waits);
+  EXPECT_EQ(of(bed.apply({.trust = Trust::dscp}), "trust").outcome, Outcome::pending);
+  EXPECT_EQ(bed.nic.carrier_downs, 0U);
+  bed.terms.in_use = kIdle;
+  const Changes changes = bed.apply(want);
+  expect_all(changes, {Outcome::applied, Outcome::in_sync});
+  EXPECT_TRUE(of(changes, "dscp_map").disruptive);
+  EXPECT_EQ(bed.nic.carrier_downs, 1U);
+  bed.terms.in_use = kInUse;
+  EXPECT_EQ(of(bed.apply({.dscp_map = DscpMap{{26, 4}}}), "dscp_map").outcome, Outcome::applied) << "a repair";
+  EXPECT_EQ(bed.nic.carrier_downs, 1U);
+}
+
+// The driver has switched to PCP, and does not show it while DSCPs are listed.
+TEST(Mlx5Trust, AFailureOfTheFirmwareBesideListedDscpsHasItsFix) {
+  Bed bed(Personality::mlx5);
+  bed.settle_to({.dscp_map = DscpMap{{26, 3}}});
+  bed.nic.faults["setapp"] = {.code = EREMOTEIO};
+  const Changes changes = bed.apply({.dscp_map = DscpMap{{26, 4}}});
+  EXPECT_TRUE(has_outcome(changes, "dscp_map", Outcome::refused, "dcb app flush dev eth0 dscp-prio")) << text(changes);
+}
+
 TEST(OtherDrivers, AutoIsForThoseWhoseFormulaIsKnown) {
   FileBed bed(Personality::full);
   const Qos want{.prio2buffer = kBuffer1, .buffer_size = Buffers{.automatic = true}};
   EXPECT_EQ(of(bed.apply(want), "buffer_size").outcome, Outcome::unsupported);
   EXPECT_EQ(bed.nic.calls["setbuffer"], 0u) << "no sizes of zero";
+}
+
+// Classes of 0 % are served last. Beside a single class of 100 % the driver shows their shares of what is left.
+TEST(Mlx5Ets, ClassesOfZeroAreShownAsZero) {
+  Bed bed(Personality::mlx5);
+  const Qos rest{.ets = shares({0, 1, 2, 3, 0, 0, 0, 0}, {0, 0, 0, 100})};
+  expect_all(bed.apply(rest), {Outcome::applied});
+  EXPECT_EQ(bed.nic.mlx5_shown_ets().tc_tx_bw[7], 16) << "else the simulated NIC does not show what the driver shows";
+  EXPECT_EQ(bed.read().ets->bw, rest.ets->bw);
+  expect_settled(bed, rest);
+  const Qos some{.ets = shares({0, 1, 2, 3, 0, 0, 0, 0}, {40, 0, 0, 60})};
+  expect_all(bed.apply(some), {Outcome::applied});
+  expect_settled(bed, some);
+}
+
+TEST(Mlx5Ets, AClassOfZeroThatReadsAsAllIsNotWrittenAndTheOtherWayIsNamed) {
+  Bed bed(Personality::mlx5);
+  Qos want{.ets = Ets{.prio_tc = {0, 0, 0, 1, 0, 0, 0, 0}, .tsa = {Tsa::ets, Tsa::ets}, .bw = {0, 100}}};
+  EXPECT_TRUE(has_outcome(bed.apply(want), "ets", Outcome::unsupported, "tsa \"strict\" for class 1"));
+  EXPECT_EQ(bed.nic.calls["setets"], 0U);
+  want.ets->tsa[1] = Tsa::strict;
+  want.ets->bw = {100, 0};
+  expect_all(bed.apply(want), {Outcome::applied});
+  expect_settled(bed, want);
 }
 
 Qos limited(uint64_t kbit) {

@@ -2,7 +2,7 @@
 /*
  * The behaviour of mlx5 (ConnectX).  Source of each rule, unless noted: Linux 6.12,
  * drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c; 6.1 is the same where it matters here.  Personality "ofed" is the same NIC
- * with NVIDIA's own driver (OFED, DOCA): sysfs files instead of nothing for ECN, and what is said at ofed_setmaxrate().
+ * with NVIDIA's own driver (OFED, DOCA): sysfs files instead of nothing for ECN, and what is said at ofed_setmaxrate() and mlx5_set_trust().
  */
 #include "driver_rules.h"
 #include "fabsim.h"
@@ -38,6 +38,7 @@ static void mlx5_driver_init(struct fab_nic *nic)
 	nic->dcbx = DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE | (nic->dcbx & DCB_CAP_DCBX_HOST);
 	nic->pfc.delay = MLX5_DEFAULT_CABLE;
 	nic->manual_buffers = false;
+	nic->last_xoff = 0;
 	for (i = 0; i < 8; i++) {
 		nic->ets.tc_tsa[i] = IEEE_8021QAZ_TSA_VENDOR;
 		nic->ets.tc_tx_bw[i] = 100;
@@ -68,19 +69,14 @@ static void mlx5_registered(struct fab_nic *nic)
 	nic->dscp_entries = 64;
 }
 
-/* mlx5e_dcbnl_ieee_getets(): the bandwidth of what is not ETS reads 0. */
 static int mlx5_getets(struct fab_nic *nic, struct ieee_ets *ets)
 {
-	int i;
+	struct ieee_ets set = { .ets_cap = 8 };
 
-	memset(ets, 0, sizeof(*ets));
-	ets->ets_cap = 8;
-	for (i = 0; i < 8; i++) {
-		ets->prio_tc[i] = nic->ets.prio_tc[i];
-		ets->tc_tsa[i] = nic->ets.tc_tsa[i];
-		if (ets->tc_tsa[i] == IEEE_8021QAZ_TSA_ETS)
-			ets->tc_tx_bw[i] = nic->ets.tc_tx_bw[i];
-	}
+	memcpy(set.prio_tc, nic->ets.prio_tc, sizeof(set.prio_tc));
+	memcpy(set.tc_tsa, nic->ets.tc_tsa, sizeof(set.tc_tsa));
+	memcpy(set.tc_tx_bw, nic->ets.tc_tx_bw, sizeof(set.tc_tx_bw));
+	rule_mlx5_shown_ets(&set, ets);
 	return 0;
 }
 
@@ -103,7 +99,9 @@ static int mlx5_config_buffers(struct fab_nic *nic, unsigned int change, const s
 	struct rule_mlx5_buffers b = { .total = nic->buffer.total_size, .cell = MLX5_CELL };
 	int err;
 
-	b.least = rule_mlx5_least(nic->pfc.delay, netif_carrier_ok(nd) ? nic->speed : 0, nd->mtu, nd->max_mtu, MLX5_CELL);
+	b.max_mtu = nd->max_mtu;
+	b.xoff = rule_mlx5_xoff(nic->pfc.delay, netif_carrier_ok(nd) ? nic->speed : 0, nd->mtu);
+	b.last_xoff = nic->last_xoff;
 	memcpy(b.size, nic->buffer.buffer_size, sizeof(b.size));
 	memcpy(b.prio2buffer, nic->buffer.prio2buffer, sizeof(b.prio2buffer));
 	memcpy(b.lossless, nic->lossless, sizeof(b.lossless));
@@ -114,13 +112,14 @@ static int mlx5_config_buffers(struct fab_nic *nic, unsigned int change, const s
 	memcpy(nic->buffer.buffer_size, b.size, sizeof(b.size));
 	memcpy(nic->buffer.prio2buffer, b.prio2buffer, sizeof(b.prio2buffer));
 	memcpy(nic->lossless, b.lossless, sizeof(b.lossless));
+	nic->last_xoff = b.last_xoff;
 	return 0;
 }
 
 /*
  * mlx5e_dcbnl_ieee_setpfc(): a change of the bits toggles the link; delay is the cable's length in meters, 0 and 1000 or more are
  * ignored.  Buffers are checked only when the host owns them, after the bits have been written: at ENOMEM PFC is on and its buffer
- * stays lossy.  There is no check against global pause (mlx5/core/port.c writes both with masks).
+ * stays lossy.  The bits end global pause (mlx5_set_port_pfc()).
  */
 static int mlx5_setpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 {
@@ -130,6 +129,8 @@ static int mlx5_setpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 
 	if (pfc->pfc_en != nic->pfc.pfc_en) {
 		nic->pfc.pfc_en = pfc->pfc_en;
+		nic->pause.rx_pause = 0;
+		nic->pause.tx_pause = 0;
 		fab_flap(nic, fab_flap_ms);
 		change |= RULE_MLX5_PFC;
 	}
@@ -156,6 +157,17 @@ static int mlx5_setbuffer(struct fab_nic *nic, struct dcbnl_buffer *buffer)
 }
 
 /*
+ * mlx5e_set_trust_state().  OFED 25.10 sets the number of classes, too (mlx5e_setup_tc_mqprio()): the channels of the netdev are
+ * closed and opened, without a carrier in between.
+ */
+static void mlx5_set_trust(struct fab_nic *nic, bool dscp)
+{
+	if (nic->dscp_mode != dscp && nic->pers->reopens_for_trust)
+		fab_flap(nic, 1);
+	nic->dscp_mode = dscp;
+}
+
+/*
  * mlx5e_dcbnl_ieee_setapp(): only DSCP; replaces the priority of a DSCP that is there; the first entry switches the port to DSCP
  * trust, the last deletion back to PCP.  There is no other trust knob.
  */
@@ -168,7 +180,7 @@ static int mlx5_setapp(struct fab_nic *nic, struct dcb_app *app)
 	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || app->protocol >= 64 || app->priority >= 8)
 		return -EINVAL;
 	old.priority = nic->dscp2prio[app->protocol];
-	nic->dscp_mode = true;
+	mlx5_set_trust(nic, true);
 	nic->dscp2prio[app->protocol] = app->priority;
 	is_new = dcb_ieee_delapp(fab_netdev(nic), &old);
 	err = dcb_ieee_setapp(fab_netdev(nic), app);
@@ -191,7 +203,7 @@ static int mlx5_delapp(struct fab_nic *nic, struct dcb_app *app)
 		return err;
 	nic->dscp2prio[app->protocol] = 0;
 	if (!--nic->dscp_entries)
-		nic->dscp_mode = false;
+		mlx5_set_trust(nic, false);
 	return 0;
 }
 
@@ -279,4 +291,5 @@ static bool mlx5_pauses(struct fab_nic *nic, int prio)
 	.pauses = mlx5_pauses
 
 const struct fab_personality fab_mlx5 = { MLX5_PERSONALITY("mlx5", fab_mlx5_attach, mlx5_setmaxrate) };
-const struct fab_personality fab_ofed = { MLX5_PERSONALITY("ofed", fab_ofed_attach, ofed_setmaxrate), .tclass = true };
+const struct fab_personality fab_ofed = { MLX5_PERSONALITY("ofed", fab_ofed_attach, ofed_setmaxrate), .tclass = true,
+					   .reopens_for_trust = true };

@@ -40,6 +40,35 @@ static inline int rule_mlx5_ets(const struct ieee_ets* want) {
   return any && sum != 100 ? -EINVAL : 0;
 }
 
+/* en_dcbnl.c, mlx5e_build_tc_tx_bw(): the percentage that firmware gets for a class. */
+static inline int rule_mlx5_ets_bw(const struct ieee_ets* set, int tc) {
+  int i, zeros = 0, last = 0;
+
+  if (set->tc_tsa[tc] != IEEE_8021QAZ_TSA_ETS) return 100; /* MLX5E_MAX_BW_ALLOC */
+  if (set->tc_tx_bw[tc]) return set->tc_tx_bw[tc];
+  for (i = 0; i < 8; i++)
+    if (set->tc_tsa[i] == IEEE_8021QAZ_TSA_ETS && !set->tc_tx_bw[i]) zeros++, last = i;
+  return 100 / zeros + (tc == last ? 100 % zeros : 0);
+}
+
+/*
+ * mlx5e_dcbnl_ieee_getets() after mlx5e_dcbnl_ieee_setets(): the percentages are firmware's.  ETS classes of 0 % are a
+ * group of their own, which is served after the others and shares 100 %.  They are shown as 0 only if a class of the
+ * others has less than 100 %: beside a single class of 100 % their shares are shown, and all add up to 200.
+ */
+static inline void rule_mlx5_shown_ets(const struct ieee_ets* set, struct ieee_ets* shown) {
+  int i, shows_zeros = 0;
+
+  *shown = *set;
+  for (i = 0; i < 8; i++)
+    if (set->tc_tsa[i] == IEEE_8021QAZ_TSA_ETS && set->tc_tx_bw[i] && set->tc_tx_bw[i] < 100) shows_zeros = 1;
+  for (i = 0; i < 8; i++) {
+    const int is_zero = set->tc_tsa[i] == IEEE_8021QAZ_TSA_ETS && !set->tc_tx_bw[i];
+
+    shown->tc_tx_bw[i] = (unsigned char)(is_zero && shows_zeros ? 0 : rule_mlx5_ets_bw(set, i));
+  }
+}
+
 /* mlx5/core/en_dcbnl.c, mlx5e_dcbnl_ieee_setmaxrate(); Kbit/s. */
 #define RULE_MLX5_SMALL_UNIT 100000u /* MLX5E_100MB */
 #define RULE_MLX5_LARGE_UNIT 1000000u
@@ -59,6 +88,12 @@ static inline unsigned long long rule_mlx5_rate(unsigned long long kbit, int old
   return (unsigned long long)(small && !units ? 1 : units) * unit;
 }
 
+/*
+ * PFC of mlx5: mlx5/core/port.c, mlx5_set_port_pfc().  A change of the bits writes the register PFCC without the masks
+ * that keep global pause (pptx_mask_n and pprx_mask_n, which mlx5_set_port_pfc_prevention() sets), so that global pause
+ * goes off.  mlx5_set_port_pause() keeps PFC: its masks of priorities are 0.
+ */
+
 /* Receive buffers of mlx5: mlx5/core/en/port_buffer.c. */
 #define RULE_MLX5_CABLE 1u /* MLX5E_PORT_BUFFER_* */
 #define RULE_MLX5_PFC 2u
@@ -70,26 +105,29 @@ struct rule_mlx5_buffers {
   unsigned int size[8]; /* bytes */
   unsigned char prio2buffer[8];
   bool lossless[8];
-  unsigned int total; /* port_buffer_size - internal_buffers_size */
-  unsigned int least; /* of a lossless buffer: rule_mlx5_least() */
+  unsigned int room[8];   /* above the threshold at which pause is sent, of a lossless buffer */
+  unsigned int total;     /* port_buffer_size - internal_buffers_size */
+  unsigned int xoff;      /* the room that the link needs now: rule_mlx5_xoff() */
+  unsigned int last_xoff; /* priv->dcbx.xoff; 0 when the driver is loaded */
+  unsigned int max_mtu;
   unsigned int cell;
 };
 
-/* calculate_xoff() and update_xoff_threshold(): bytes.  `mbps` is 0 without a carrier; at least 40 Gbit/s count. */
-static inline unsigned int rule_mlx5_least(unsigned int cable, unsigned int mbps, unsigned int mtu,
-                                           unsigned int max_mtu, unsigned int cell) {
+/* calculate_xoff(): bytes.  `mbps` is 0 without a carrier; at least 40 Gbit/s count. */
+static inline unsigned int rule_mlx5_xoff(unsigned int cable, unsigned int mbps, unsigned int mtu) {
   const unsigned int speed = mbps > 40000 ? mbps : 40000;
-  const unsigned int xoff = (301 + 216 * cable / 100) * speed / 1000 + 272 * mtu / 100;
 
-  return xoff + (max_mtu > 9216 ? max_mtu : 9216) + cell; /* MINIMUM_MAX_MTU */
+  return (301 + 216 * cable / 100) * speed / 1000 + 272 * mtu / 100;
 }
 
-/* update_xoff_threshold() */
-static inline int rule_mlx5_check_buffers(const struct rule_mlx5_buffers* b) {
+/* update_xoff_threshold(): of all lossless buffers, or of none. */
+static inline int rule_mlx5_set_thresholds(struct rule_mlx5_buffers* b) {
+  const unsigned int least = b->xoff + (b->max_mtu > 9216 ? b->max_mtu : 9216) + b->cell; /* MINIMUM_MAX_MTU */
   int i;
 
   for (i = 0; i < 8; i++)
-    if (b->lossless[i] && b->size[i] < b->least) return -ENOMEM;
+    if (b->lossless[i] && b->size[i] < least) return -ENOMEM;
+  for (i = 0; i < 8; i++) b->room[i] = b->lossless[i] ? b->xoff : 0;
   return 0;
 }
 
@@ -107,13 +145,14 @@ static inline int rule_mlx5_update_lossless(struct rule_mlx5_buffers* b, unsigne
   }
   if (!changed) return 0;
   *updated = 1;
-  return rule_mlx5_check_buffers(b);
+  return rule_mlx5_set_thresholds(b);
 }
 
 /*
  * mlx5e_port_manual_buffer_config(): cable, PFC, map, sizes, each judged before the next is looked at; then, if none of
- * them has looked at the sizes, because xoff follows the link's speed and the MTU.  port_set_buffer() rounds down to
- * cells.  If it fails, `b` is of no use.  `map` and `size` are used only if they change.
+ * them has looked at the sizes, only if xoff, which follows the link's speed and the MTU, is another than the last
+ * time. port_set_buffer() rounds down to cells.  If it fails, `b` is of no use.  `map` and `size` are used only if they
+ * change.
  */
 static inline int rule_mlx5_config_buffers(struct rule_mlx5_buffers* b, unsigned int change, unsigned int pfc_en,
                                            int paused, const unsigned char* map, const unsigned int* size) {
@@ -122,7 +161,7 @@ static inline int rule_mlx5_config_buffers(struct rule_mlx5_buffers* b, unsigned
 
   if (change & RULE_MLX5_CABLE) {
     updated = 1;
-    err = rule_mlx5_check_buffers(b);
+    err = rule_mlx5_set_thresholds(b);
   }
   if (!err && (change & RULE_MLX5_PFC)) err = rule_mlx5_update_lossless(b, pfc_en, b->prio2buffer, &updated);
   if (!err && (change & RULE_MLX5_MAP)) /* fill_pfc_en() */
@@ -136,10 +175,11 @@ static inline int rule_mlx5_config_buffers(struct rule_mlx5_buffers* b, unsigned
     }
     if (sum > b->total) return -EINVAL;
     updated = 1;
-    err = rule_mlx5_check_buffers(b);
+    err = rule_mlx5_set_thresholds(b);
   }
-  if (!err && !updated) err = rule_mlx5_check_buffers(b);
+  if (!err && !updated && b->xoff != b->last_xoff) err = rule_mlx5_set_thresholds(b);
   if (err) return err;
+  b->last_xoff = b->xoff;
   for (i = 0; i < 8; i++) {
     if (change & RULE_MLX5_MAP) b->prio2buffer[i] = map[i];
     b->size[i] -= b->size[i] % b->cell;

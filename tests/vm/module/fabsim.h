@@ -166,6 +166,7 @@ struct fab_personality {
   u32 ring_multiple;            /* 0: rounded up to a power of two */
   bool hides_pause;             /* global pause reads as off while PFC is on */
   bool reopens;                 /* rings and channels: NIC is closed and opened, link goes down */
+  bool reopens_for_trust;       /* a change of trust: the same */
   bool optional_counters;       /* its RDMA device has some that can be turned on */
   bool vnic;                    /* it has a devlink instance, with the health reporter vnic */
   enum fab_reasons reasons;     /* get_link_ext_state() */
@@ -224,6 +225,7 @@ struct fab_nic {
   u8 dcbx;
   bool manual_buffers; /* mlx5: the host, not firmware, sizes the buffers */
   bool lossless[8];    /* mlx5: of each buffer; no PFC is sent for another one */
+  u32 last_xoff;       /* mlx5: priv->dcbx.xoff */
   bool fw_agent;       /* firmware LLDP agent runs */
   int n_apps;
   u32 rx_ring, tx_ring, channels, speed, fec;
