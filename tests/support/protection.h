@@ -15,6 +15,10 @@ inline std::optional<unsigned> priority_on(const SimNic& nic, unsigned dscp) {
     if (entry == nic.firmware_dscp.end()) return std::nullopt;
     return entry->second;
   }
+  if (nic.personality == Personality::ice) {
+    if ((nic.ice.local.mapped >> dscp & 1) == 0) return std::nullopt;
+    return nic.ice.local.dscp_map[dscp];
+  }
   if (nic.personality == Personality::full && nic.trust.front() != IEEE_8021QAZ_APP_SEL_DSCP) return std::nullopt;
   std::optional<unsigned> out;
   for (const dcb_app& entry : nic.app)

@@ -95,7 +95,7 @@ void SimNic::firmware_defaults() {
     ets = {}, ets.ets_cap = traffic_classes, pfc.pfc_cap = RULE_BNXT_LOSSLESS, firmware_dscp.clear();
   if (personality == Personality::mlx4) mlx4_defaults();
   if (personality == Personality::qede) dcbx = DCB_CAP_DCBX_LLD_MANAGED | DCB_CAP_DCBX_VER_IEEE;
-  if (personality == Personality::ice) ice_vlan_defaults();
+  if (personality == Personality::ice) ice_load();
 }
 
 void SimNic::reload() {
@@ -146,6 +146,8 @@ int SimNic::set_ets(const ieee_ets& wanted) {
   if ((personality == Personality::bnxt || personality == Personality::i40e) && !host_controlled()) return -EINVAL;
   if (personality == Personality::bnxt) {
     if (int err = rule_bnxt_ets(&wanted, traffic_classes); err != 0) return err;
+  } else if (personality == Personality::i40e) {
+    if (int err = rule_i40e_ets(&wanted); err != 0) return err;
   } else if (int err = rule_mlx5_ets(&wanted); err != 0) {
     return err;
   }
@@ -165,7 +167,8 @@ int SimNic::set_ets(const ieee_ets& wanted) {
 int SimNic::set_pfc(const ieee_pfc& wanted) {
   log.push_back("setpfc pfc_en=" + hex(wanted.pfc_en) + " delay=" + std::to_string(wanted.delay));
   if (personality == Personality::qede) return offered_pfc = wanted, 0;
-  if ((personality == Personality::ice || personality == Personality::i40e) && !host_controlled()) return -EINVAL;
+  if (personality == Personality::ice) return ice_set_pfc(wanted);
+  if (personality == Personality::i40e && !host_controlled()) return -EINVAL;
   if (personality == Personality::bnxt && (!host_controlled() || !ets_known || rule_bnxt_pfc(&ets, wanted.pfc_en) != 0))
     return -EINVAL;
   if (personality == Personality::mlx5) return mlx5_set_pfc(wanted);

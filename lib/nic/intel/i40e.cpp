@@ -28,6 +28,9 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
 
 std::string never(const Setting& setting, const Qos& want) {
   if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware && want.fw_lldp != true) return kAgentOwnsDcbx;
+  // The driver accepts them and shows them, and the NIC has one class (i40e_dcb_get_num_tc()).
+  if (setting.id == SettingId::ets && intel::has_gap(*want.ets))
+    return "i40e gives the NIC only classes without a gap: 0, 1, 2 ...";
   if (upstream::needs_dscps(setting, want)) return kNoDscp;
   return {};
 }
@@ -47,7 +50,8 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   if (setting.id == SettingId::cc) return "i40e's RDMA is iWARP, which has TCP's congestion control and no DCQCN";
   if (setting.id == SettingId::pause && code == EOPNOTSUPP)
     return "i40e refuses changes of global pause while PFC is on";
-  if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the classes in use must add up to 100";
+  if (setting.id == SettingId::ets && code == EINVAL)
+    return "the classes in use must be ets or strict, or the NIC's firmware refuses their bandwidths (see dmesg)";
   return upstream::remedy(setting, have, netdev, code);
 }
 
@@ -55,12 +59,16 @@ Result<void> write_agent(const PortIo& io, const Setting&, const Qos& want, cons
   return intel::write_agent(io, kAgent, *want.fw_lldp);
 }
 
+Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
+  return intel::write_pause(io, setting, want, have, upstream::write_pfc);
+}
+
 // A change of DCB stops the queues (i40e_hw_dcb_config()), a change of pause restarts the link; dcbx is a flag of the
 // driver.
 constexpr SettingOp kOps[] = {
     {SettingId::fw_lldp, {write_agent, "i40e_ethtool.c i40e_set_priv_flags()"}},
     {SettingId::dcbx, {upstream::write_dcbx, "i40e_dcb_nl.c i40e_dcbnl_setdcbx()", kHarmless}},
-    {SettingId::pause, {intel::write_pause, "i40e_ethtool.c i40e_set_pauseparam(); read as off while PFC is on"}},
+    {SettingId::pause, {write_pause, "i40e_ethtool.c i40e_set_pauseparam(); read as off while PFC is on"}},
     {SettingId::mtu, {upstream::write_mtu, "i40e_main.c i40e_change_mtu()"}},
     {SettingId::ets, {upstream::write_ets, "i40e_dcb_nl.c i40e_dcbnl_ieee_setets()"}},
     {SettingId::pfc, {upstream::write_pfc, "i40e_dcb_nl.c i40e_dcbnl_ieee_setpfc()"}},

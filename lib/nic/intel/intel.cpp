@@ -59,22 +59,29 @@ void note_hidden_pause(Reading& out) {
     out.notes.unverified[SettingId::pause] = "the driver shows global pause as off while PFC is on";
 }
 
-Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
+Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have,
+                         Op::Write* write_pfc) {
   if (!pause_needs_pfc_off(have.values)) return upstream::write_pause(io, setting, want, have);
   Qos pfc;
   pfc.pfc = PrioSet{};
-  if (auto off = upstream::write_pfc(io, setting, pfc, have); !off) {
+  if (auto off = write_pfc(io, setting, pfc, have); !off) {
     pfc.pfc = have.values.pfc;
-    if (is_transient(off.error())) (void)upstream::write_pfc(io, setting, pfc, have);  // PFC may be off
+    if (is_transient(off.error())) (void)write_pfc(io, setting, pfc, have);  // PFC may be off
     return off;
   }
   auto written = upstream::write_pause(io, setting, want, have);
   pfc.pfc = want.pfc ? want.pfc : have.values.pfc;
   if (pfc.pfc->bits == 0) return written;
-  auto back = upstream::write_pfc(io, setting, pfc, have);
-  if (!back && is_transient(back.error())) back = upstream::write_pfc(io, setting, pfc, have);
+  auto back = write_pfc(io, setting, pfc, have);
+  if (!back && is_transient(back.error())) back = write_pfc(io, setting, pfc, have);
   if (!written) return written;
   return back;
+}
+
+bool has_gap(const Ets& ets) {
+  unsigned used = 0;
+  for (uint8_t tc : ets.prio_tc) used |= 1U << tc;
+  return (used & (used + 1)) != 0;
 }
 
 }  // namespace fabric::intel

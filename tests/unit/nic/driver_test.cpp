@@ -284,6 +284,13 @@ TEST_F(I40e, TheAgentIsStoppedByItsInvertedFlagBeforeTheRest) {
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
 }
 
+// i40e_dcb_get_num_tc(): the driver takes and shows a gap, and gives the NIC one class.
+TEST_F(I40e, ClassesWithAGapAreNotWritten) {
+  EXPECT_TRUE(has_outcome(bed.apply({.ets = shares({0, 0, 0, 2, 0, 0, 0, 0}, {50, 0, 50})}), "ets",
+                          Outcome::unsupported, "without a gap"));
+  EXPECT_EQ(bed.nic.calls["setets"], 0u);
+}
+
 TEST_F(I40e, WithoutAWordOfItNothingOfDcbIsWrittenAndBothWaysAreNamed) {
   bed.nic.firmware_agent = true;
   Qos want = i40e_profile();
