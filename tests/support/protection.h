@@ -30,7 +30,7 @@ inline std::optional<unsigned> priority_on(const SimNic& nic, unsigned dscp) {
 // The protection of the priority, in bits: 1 PFC, 2 a lossless buffer behind it, 4 a class without lossy priorities, 8
 // a share.
 inline unsigned protection_of(const SimNic& nic, unsigned prio) {
-  if ((nic.pfc.pfc_en >> prio & 1) == 0) return 0;
+  if ((nic.pfc.pfc_en >> prio & 1) == 0 || nic.shows_agents_dcb) return 0;
   unsigned out = 1;
   if (nic.personality == Personality::mlx5 && nic.manual_buffers && !nic.lossy[nic.buffer.prio2buffer[prio]]) out |= 2;
   const unsigned tc = nic.ets.prio_tc[prio];

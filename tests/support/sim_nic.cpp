@@ -73,7 +73,7 @@ void SimNic::firmware_defaults() {
   pfc = {};
   pfc.pfc_cap = 8;
   app.clear();
-  dscp_mode = ets_known = pfc_known = false;
+  dscp_mode = ets_known = pfc_known = shows_agents_dcb = false;
   pause = {true, true};
   pause_autoneg = personality != Personality::mlx5 && personality != Personality::full;
   trust = {dcbnl::kSelectorPcp};
@@ -148,6 +148,7 @@ int SimNic::set_ets(const ieee_ets& wanted) {
     if (int err = rule_bnxt_ets(&wanted, traffic_classes); err != 0) return err;
   } else if (personality == Personality::i40e) {
     if (int err = rule_i40e_ets(&wanted); err != 0) return err;
+    shows_agents_dcb = false;
   } else if (int err = rule_mlx5_ets(&wanted); err != 0) {
     return err;
   }
@@ -169,6 +170,7 @@ int SimNic::set_pfc(const ieee_pfc& wanted) {
   if (personality == Personality::qede) return offered_pfc = wanted, 0;
   if (personality == Personality::ice) return ice_set_pfc(wanted);
   if (personality == Personality::i40e && !host_controlled()) return -EINVAL;
+  shows_agents_dcb = false;  // i40e_hw_dcb_config() writes all registers
   if (personality == Personality::bnxt && (!host_controlled() || !ets_known || rule_bnxt_pfc(&ets, wanted.pfc_en) != 0))
     return -EINVAL;
   if (personality == Personality::mlx5) return mlx5_set_pfc(wanted);

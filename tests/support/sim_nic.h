@@ -106,6 +106,7 @@ class SimNic {
   uint8_t traffic_classes = 8;  // bnxt: bp->max_tc
   bool dscp_mode = false;
   bool finds_nothing_to_do = false;  // ice: ice_pf_dcb_cfg() compares as equal, so that a deletion is answered by 2
+  bool shows_agents_dcb = false;     // i40e: the agent has stopped, `ets` and `pfc` are its, and the NIC has one class
   rule_ice ice{};  // ice: the NIC's settings, which `ets`, `pfc` and `dscp_mode` show, and the driver's copy
   std::map<uint16_t, uint8_t> firmware_dscp;  // bnxt: DSCP -> priority in the NIC's table
   std::optional<ieee_ets> offered_ets;        // qede: set, but not active before set_all()

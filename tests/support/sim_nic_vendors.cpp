@@ -41,12 +41,13 @@ int SimNic::bnxt_del_app(const dcb_app& entry) {
 }
 
 // ice_set_priv_flags(), i40e_set_priv_flags(): DCBX changes hands; without its agent ice falls back to its own
-// defaults.
+// defaults, and i40e gives them to the NIC alone (i40e_dcb_sw_default_config() of firmware that wants no LLDP MIB).
 int SimNic::set_agent(bool runs) {
   if (runs && dscp_mode) return -EOPNOTSUPP;
   firmware_agent = runs;
   if (runs) return 0;
   dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
+  if (personality == Personality::i40e) shows_agents_dcb = true, reopen();
   if (personality != Personality::ice) return 0;
   ice_note_changes();
   rule_ice_defaults(&ice);

@@ -55,8 +55,15 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   return upstream::remedy(setting, have, netdev, code);
 }
 
+// i40e_dcb_sw_default_config() gives the NIC one class without PFC when the agent stops. Depending on the firmware, the
+// driver shows the agent's ETS and PFC all the same: they are sent again, so that the NIC has what is shown.
 Result<void> write_agent(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
-  return intel::write_agent(io, kAgent, *want.fw_lldp);
+  auto written = intel::write_agent(io, kAgent, *want.fw_lldp);
+  if (!written || *want.fw_lldp) return written;
+  auto sent = intel::send_shown_ets(io);
+  const bool has_none = !sent && (sent.error().code == EOPNOTSUPP || sent.error().code == ENODATA);
+  if (has_none) return {};
+  return sent;
 }
 
 Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {

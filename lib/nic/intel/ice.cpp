@@ -189,13 +189,7 @@ bool is_refusal(const Error& failure) {
   return !is_transient(failure) && failure.code != ENODEV && failure.code != ESTALE;
 }
 
-// Writes the ETS and the PFC that the port shows. Ok: the NIC has all that is in the driver's copy.
-Result<void> send_shown_ets(const PortIo& io) {
-  const auto now = dcbnl::get(*io.kernel.route, io.netdev);
-  if (!now) return now.error();
-  if (!now->ets) return error(ENODATA, io.netdev + ": read ets: not shown");
-  return dcbnl::set_ets(*io.kernel.route, io.id(), *now->ets);
-}
+// After it, or after intel::send_shown_ets(), the NIC has all that is in the driver's copy.
 Result<void> send_shown_pfc(const PortIo& io) {
   const auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
@@ -205,7 +199,7 @@ Result<void> send_shown_pfc(const PortIo& io) {
 
 Result<void> write_ets(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
   auto written = upstream::write_ets(io, setting, want, have);
-  if (!written && is_refusal(written.error())) (void)send_shown_ets(io);
+  if (!written && is_refusal(written.error())) (void)intel::send_shown_ets(io);
   return written;
 }
 
@@ -213,7 +207,8 @@ Result<void> write_pfc(const PortIo& io, const Setting& setting, const Qos& want
   auto written = upstream::write_pfc(io, setting, want, have);
   if (written || !is_refusal(written.error())) return written;
   // EINVAL: maybe for the ETS of another program, which was refused and is in the copy.
-  if (written.error().code == EINVAL && send_shown_ets(io)) written = upstream::write_pfc(io, setting, want, have);
+  if (written.error().code == EINVAL && intel::send_shown_ets(io))
+    written = upstream::write_pfc(io, setting, want, have);
   if (!written && is_refusal(written.error())) (void)send_shown_pfc(io);
   return written;
 }
@@ -225,7 +220,7 @@ Result<void> add(const PortIo& io, const dcbnl::AppTable& entries) {
   for (const dcb_app& entry : entries) {
     auto answer = dcbnl::add_app(*io.kernel.route, io.id(), entry);
     if (!answer && (answer.error().code == EEXIST || !is_refusal(answer.error()))) return answer.error();
-    if (answer && (*answer == 0 || send_shown_ets(io))) continue;
+    if (answer && (*answer == 0 || intel::send_shown_ets(io))) continue;
     (void)dcbnl::del_app(*io.kernel.route, io.id(), {entry});
     if (!answer) return answer.error();
     return error(EIO, io.netdev + ": set app: the driver could not give the map to the NIC (see dmesg)");
@@ -240,7 +235,7 @@ Result<void> remove(const PortIo& io, const dcbnl::AppTable& entries) {
     if (done) continue;
     if (!is_refusal(done.error())) return done;
     const auto left = dcbnl::get_app(*io.kernel.route, io.netdev);
-    if (!left || dscp::contains(*left, entry) || !send_shown_ets(io)) return done;
+    if (!left || dscp::contains(*left, entry) || !intel::send_shown_ets(io)) return done;
   }
   return {};
 }

@@ -78,6 +78,13 @@ Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& wa
   return back;
 }
 
+Result<void> send_shown_ets(const PortIo& io) {
+  const auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  if (!now->ets) return error(ENODATA, io.netdev + ": read ets: not shown");
+  return dcbnl::set_ets(*io.kernel.route, io.id(), *now->ets);
+}
+
 bool has_gap(const Ets& ets) {
   unsigned used = 0;
   for (uint8_t tc : ets.prio_tc) used |= 1U << tc;

@@ -263,7 +263,7 @@ TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
   EXPECT_FALSE(is_pending(record));
 }
 
-// Removing the last DSCP also removes PFC, which the apply had not changed.
+// The driver resets PFC, which the apply had not changed, with the last DSCP.
 TEST(ConfirmRevert, PutsBackWhatTheWayBackOverwrites) {
   test::Bed bed(Personality::ice);
   bed.settle_to({.dcbx = Dcbx::host, .pfc = PrioSet{4}});
