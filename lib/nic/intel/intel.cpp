@@ -73,7 +73,7 @@ Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& wa
   pfc.pfc = want.pfc ? want.pfc : have.values.pfc;
   if (pfc.pfc->bits == 0) return written;
   auto back = write_pfc(io, setting, pfc, have);
-  if (!back && is_transient(back.error())) back = write_pfc(io, setting, pfc, have);
+  if (!back) back = write_pfc(io, setting, pfc, have);  // a policy may have pause alone: no later write switches PFC on
   if (!written) return written;
   return back;
 }

@@ -413,6 +413,16 @@ TEST_F(IceCopy, ARefusedPauseLeavesPfcInIt) {
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
 }
 
+TEST_F(IceCopy, PfcThatTheFirmwareRefusesOnceComesBackAfterPause) {
+  const Reading have{.values = bed.read()};
+  const PortIo io{.kernel = bed.kernel, .netdev = bed.nic.name, .ifindex = bed.nic.ifindex};
+  bed.nic.faults["fwdcb"] = {.code = EIO, .times = 1, .passes = 1};  // after PFC went off
+  EXPECT_TRUE(op_of(driver_for("ice"), SettingId::pause)
+                  .write(io, setting_of(SettingId::pause), {.pause = Pause{}}, have)
+                  .ok());
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+}
+
 TEST_F(IceCopy, TheRefusedEtsOfAnotherProgramHindersNoWrite) {
   poison();
   EXPECT_EQ(of(bed.apply({.pfc = PrioSet{0x10}}), "pfc").outcome, Outcome::applied);
