@@ -271,7 +271,7 @@ std::optional<Qos> TrafficGuard::next_value(SettingId id, bool keeps_all) const 
     if (why_not(driver_, setting, after(id, step), have_, {}).empty()) return step;
   }
   if (keeps_all) return std::nullopt;
-  // A driver that resets PFC with this write (ice with the last DSCP) has no better order: PFC is written next. The
+  // A driver that resets ETS with this write (ice with the last DSCP) has no better order: ETS is written next. The
   // port is idle, because the traffic moves.
   if (!moves(id)) return std::nullopt;
   Qos alone = after(id, want_);

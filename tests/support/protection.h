@@ -16,6 +16,10 @@ inline std::optional<unsigned> priority_on(const SimNic& nic, unsigned dscp) {
     if (entry == nic.firmware_dscp.end()) return std::nullopt;
     return entry->second;
   }
+  if (nic.personality == Personality::ice) {
+    if ((nic.ice.local.mapped >> dscp & 1) == 0) return std::nullopt;
+    return nic.ice.local.dscp_map[dscp];
+  }
   if (nic.personality == Personality::full && nic.trust.front() != IEEE_8021QAZ_APP_SEL_DSCP) return std::nullopt;
   std::optional<unsigned> out;
   for (const dcb_app& entry : nic.app)
@@ -27,7 +31,7 @@ inline std::optional<unsigned> priority_on(const SimNic& nic, unsigned dscp) {
 // The protection of the priority, in bits: 1 PFC, 2 a lossless buffer behind it, 4 a class without lossy priorities, 8
 // a share.
 inline unsigned protection_of(const SimNic& nic, unsigned prio) {
-  if ((nic.pfc.pfc_en >> prio & 1) == 0) return 0;
+  if ((nic.pfc.pfc_en >> prio & 1) == 0 || nic.shows_agents_dcb) return 0;
   if (nic.personality == Personality::bnxt &&
       !rule_bnxt_pauses(nic.tc_to_qidx.data(), &nic.ets, nic.pfc.pfc_en, static_cast<int>(prio), nic.traffic_classes))
     return 0;

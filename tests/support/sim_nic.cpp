@@ -74,7 +74,7 @@ void SimNic::firmware_defaults() {
   pfc = {};
   pfc.pfc_cap = 8;
   app.clear();
-  dscp_mode = ets_known = pfc_known = false;
+  dscp_mode = ets_known = pfc_known = shows_agents_dcb = false;
   pause = {true, true};
   pause_autoneg = personality != Personality::mlx5 && personality != Personality::full;
   trust = {dcbnl::kSelectorPcp};
@@ -100,7 +100,7 @@ void SimNic::firmware_defaults() {
   }
   if (personality == Personality::mlx4) mlx4_defaults();
   if (personality == Personality::qede) dcbx = DCB_CAP_DCBX_LLD_MANAGED | DCB_CAP_DCBX_VER_IEEE;
-  if (personality == Personality::ice) ice_vlan_defaults();
+  if (personality == Personality::ice) ice_load();
 }
 
 void SimNic::reload() {
@@ -152,6 +152,9 @@ int SimNic::set_ets(const ieee_ets& wanted) {
   if ((personality == Personality::bnxt || personality == Personality::i40e) && !host_controlled()) return -EINVAL;
   if (personality == Personality::bnxt) {
     if (int err = rule_bnxt_ets(&wanted, traffic_classes); err != 0) return err;
+  } else if (personality == Personality::i40e) {
+    if (int err = rule_i40e_ets(&wanted); err != 0) return err;
+    shows_agents_dcb = false;
   } else if (int err = rule_mlx5_ets(&wanted); err != 0) {
     return err;
   }
@@ -167,8 +170,10 @@ int SimNic::set_ets(const ieee_ets& wanted) {
 int SimNic::set_pfc(const ieee_pfc& wanted) {
   log.push_back("setpfc pfc_en=" + hex(wanted.pfc_en) + " delay=" + std::to_string(wanted.delay));
   if (personality == Personality::qede) return offered_pfc = wanted, 0;
-  if ((personality == Personality::ice || personality == Personality::i40e) && !host_controlled()) return -EINVAL;
+  if (personality == Personality::ice) return ice_set_pfc(wanted);
   if (personality == Personality::bnxt) return bnxt_set_pfc(wanted);
+  if (personality == Personality::i40e && !host_controlled()) return -EINVAL;
+  shows_agents_dcb = false;  // i40e_hw_dcb_config() writes all registers
   if (personality == Personality::mlx5) return mlx5_set_pfc(wanted);
   if (personality == Personality::mlx4) return mlx4_set_pfc(wanted.pfc_en);
   const bool changed = pfc.pfc_en != wanted.pfc_en;

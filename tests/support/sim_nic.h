@@ -17,6 +17,7 @@
 #include "kernel/netlink/dcbnl.h"
 #include "node/node.h"
 #include "support/sim_devlink.h"
+#include "vm/module/driver_rules.h"
 
 namespace fabric::test {
 
@@ -27,12 +28,13 @@ enum class Personality { mlx5, bnxt, ice, nodcb, full, i40e, qede, mlx4 };
 std::string name_of(Personality personality);  // "mlx5"
 
 // A fault of an operation. The names of the operations are those of the drivers: setets setpfc setapp delapp settrust
-// setdcbx setpause setmtu setbuffer setmaxrate setall fwapp (the firmware behind an APP entry of bnxt, ice) getets
-// getpfc getpause getbuffer getmaxrate.
+// setdcbx setpause setmtu setbuffer setmaxrate setall fwapp (the firmware behind an APP entry of bnxt) fwdcb (the
+// firmware behind every change of ice's ETS, PFC and DSCPs) getets getpfc getpause getbuffer getmaxrate.
 struct Fault {
   enum Action { refuse, ignore, vanish, vanish_after } action = refuse;
-  int code = 0;    // errno for refuse
-  int times = -1;  // how often it still applies; -1: always
+  int code = 0;         // errno for refuse
+  int times = -1;       // how often it still applies; -1: always
+  unsigned passes = 0;  // calls that succeed first
 };
 
 // The state of a simulated NIC for the ethtool family, except pause.
@@ -109,6 +111,8 @@ class SimNic {
   std::array<uint8_t, 8> tc_to_qidx{};  // bnxt: the queue of each class
   bool dscp_mode = false;
   bool finds_nothing_to_do = false;  // ice: ice_pf_dcb_cfg() compares as equal, so that a deletion is answered by 2
+  bool shows_agents_dcb = false;     // i40e: the agent has stopped, `ets` and `pfc` are its, and the NIC has one class
+  rule_ice ice{};  // ice: the NIC's settings, which `ets`, `pfc` and `dscp_mode` show, and the driver's copy
   std::map<uint16_t, uint8_t> firmware_dscp;  // bnxt: DSCP -> priority in the NIC's table
   std::optional<ieee_ets> offered_ets;        // qede: set, but not active before set_all()
   std::optional<ieee_pfc> offered_pfc;
@@ -180,8 +184,15 @@ class SimNic {
   int ice_set_app(const dcb_app& entry);
   int ice_del_app(const dcb_app& entry);
   int ice_set_ets(const ieee_ets& wanted);
-  void ice_vlan_defaults();
+  int ice_set_pfc(const ieee_pfc& wanted);
+  void ice_load();
+  void ice_note_changes();
+  void ice_show();
+  int ice_commit();
+  int ice_firmware();
   [[nodiscard]] unsigned ice_dcbx() const;
+
+  std::vector<dcb_app> ice_app_{};  // `app` after the last request
 };
 
 class SimKernel {

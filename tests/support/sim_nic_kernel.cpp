@@ -11,6 +11,7 @@ bool begin(SimNic& nic, const std::string& op, int& verdict) {
   auto it = nic.faults.find(op);
   if (it == nic.faults.end() || it->second.times == 0) return true;
   Fault& fault = it->second;
+  if (fault.passes > 0) return --fault.passes, true;
   if (fault.times > 0) --fault.times;
   if (fault.action == Fault::vanish || fault.action == Fault::vanish_after) nic.present = false;
   if (fault.action == Fault::refuse) verdict = -fault.code;

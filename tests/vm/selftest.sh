@@ -294,6 +294,9 @@ eq "DGRAM is refused" "$(result 2 app add dgram 4791 3)" -22
 eq "in DSCP mode prio_tc stays" "$(result 2 ets 0,0,0,1,0,0,0,0 ets,ets,ets,ets,ets,ets,ets,ets 50,0,0,50,0,0,0,0; dcb_get 2 '[.ets.prio_tc, .ets.tc_tx_bw]')" \
 	$'0\n[[0,1,2,3,4,5,6,7],[50,0,0,50,0,0,0,0]]'
 eq "PFC" "$(result 2 pfc 0x08)" 0
+eq "an ETS that does not add up to 100" "$(result 2 ets 0,1,2,3,4,5,6,7 ets,ets,ets,ets,ets,ets,ets,ets 50,0,0,60,0,0,0,0)" -22
+eq "stays in the driver's copy, so that PFC is refused" "$(result 2 pfc 0x18)" -22
+eq "and that PFC comes with the next ETS" "$(result 2 ets 0,1,2,3,4,5,6,7 ets,ets,ets,ets,ets,ets,ets,ets 50,0,0,50,0,0,0,0; dcb_get 2 .pfc.pfc_en)" $'0\n24'
 check "pause is refused with PFC" eval "! ethtool -A $dev rx on tx off" # with PFC the card shows none: off would be no change
 eq "its counters have its names" "$(fabsim 2 stat "rx_priority_3_xoff.nic 9"; counter 2 rx_priority_3_xoff.nic)" 9
 
@@ -307,7 +310,7 @@ ethtool --set-priv-flags "$dev" disable-fw-lldp off
 eq "with the agent all is refused" "$(result 2 pfc 0x08) $(result 2 app add dgram 4791 3) $(dcb_get 2 .dcbx)" "-22 -22 10"
 ethtool --set-priv-flags "$dev" disable-fw-lldp on
 eq "without it PFC is taken" "$(result 2 pfc 0x08; dcb_get 2 .pfc.pfc_en)" $'0\n8'
-eq "an entry twice is success" "$(result 2 app add dgram 4791 3) $(result 2 app add dgram 4791 3)" "0 0"
+eq "an entry twice is EEXIST" "$(result 2 app add dgram 4791 3) $(result 2 app add dgram 4791 3)" "0 -17"
 check "pause is refused with PFC" eval "! ethtool -A $dev rx on tx off" # with PFC the card shows none: off would be no change
 reload_as 2 ice
 

@@ -28,6 +28,9 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
 
 std::string never(const Setting& setting, const Qos& want) {
   if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware && want.fw_lldp != true) return kAgentOwnsDcbx;
+  // The driver accepts them and shows them, and the NIC has one class (i40e_dcb_get_num_tc()).
+  if (setting.id == SettingId::ets && intel::has_gap(*want.ets))
+    return "i40e gives the NIC only classes without a gap: 0, 1, 2 ...";
   if (upstream::needs_dscps(setting, want)) return kNoDscp;
   return {};
 }
@@ -47,12 +50,24 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   if (setting.id == SettingId::cc) return "i40e's RDMA is iWARP, which has TCP's congestion control and no DCQCN";
   if (setting.id == SettingId::pause && code == EOPNOTSUPP)
     return "i40e refuses changes of global pause while PFC is on";
-  if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the classes in use must add up to 100";
+  if (setting.id == SettingId::ets && code == EINVAL)
+    return "the classes in use must be ets or strict, or the NIC's firmware refuses their bandwidths (see dmesg)";
   return upstream::remedy(setting, have, netdev, code);
 }
 
+// i40e_dcb_sw_default_config() gives the NIC one class without PFC when the agent stops. Depending on the firmware, the
+// driver shows the agent's ETS and PFC all the same: they are sent again, so that the NIC has what is shown.
 Result<void> write_agent(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
-  return intel::write_agent(io, kAgent, *want.fw_lldp);
+  auto written = intel::write_agent(io, kAgent, *want.fw_lldp);
+  if (!written || *want.fw_lldp) return written;
+  auto sent = intel::send_shown_ets(io);
+  const bool has_none = !sent && (sent.error().code == EOPNOTSUPP || sent.error().code == ENODATA);
+  if (has_none) return {};
+  return sent;
+}
+
+Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
+  return intel::write_pause(io, setting, want, have, upstream::write_pfc);
 }
 
 // A change of DCB stops the queues (i40e_hw_dcb_config()), a change of pause restarts the link; dcbx is a flag of the
@@ -60,7 +75,7 @@ Result<void> write_agent(const PortIo& io, const Setting&, const Qos& want, cons
 constexpr SettingOp kOps[] = {
     {SettingId::fw_lldp, {write_agent, "i40e_ethtool.c i40e_set_priv_flags()"}},
     {SettingId::dcbx, {upstream::write_dcbx, "i40e_dcb_nl.c i40e_dcbnl_setdcbx()", kHarmless}},
-    {SettingId::pause, {intel::write_pause, "i40e_ethtool.c i40e_set_pauseparam(); read as off while PFC is on"}},
+    {SettingId::pause, {write_pause, "i40e_ethtool.c i40e_set_pauseparam(); read as off while PFC is on"}},
     {SettingId::mtu, {upstream::write_mtu, "i40e_main.c i40e_change_mtu()"}},
     {SettingId::ets, {upstream::write_ets, "i40e_dcb_nl.c i40e_dcbnl_ieee_setets()"}},
     {SettingId::pfc, {upstream::write_pfc, "i40e_dcb_nl.c i40e_dcbnl_ieee_setpfc()"}},

@@ -3,6 +3,10 @@
 // closes and opens the netdev. The first DSCP entry switches the port to DSCP mode and overwrites ETS; the last one's
 // deletion switches back and overwrites ETS and PFC.
 //
+// The driver changes a copy of the settings (desired_dcbx_cfg) and sends the whole of it. A request that it refuses
+// stays in the copy: the next change would send it as well, or would be refused for it. So after a refusal the copy
+// gets the values again that the port shows; without a difference the driver sends nothing.
+//
 // Congestion control: irdma of Linux (7.3 included) has no switch and leaves DCQCN off. Intel's own irdma has configfs
 // irdma/<RDMA device>/roce_dcqcn_enable, 1 or 0, for queue pairs that are created afterwards.
 #include <algorithm>
@@ -116,11 +120,8 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
   if (setting.id != SettingId::dscp_map && setting.id != SettingId::trust) return copy_value(setting, want, have);
   const DscpMap listed = have.dscp_map.value_or(DscpMap{});
   const DscpMap next = upstream::map_after(setting, want, have);
-  if (!listed.empty() && next.empty()) {
-    have.ets = vlan_mode_ets();
-    have.pfc = PrioSet{};
-  }
-  if (listed.empty() && !next.empty()) {  // ice_dcbnl_setapp(), "switching to DSCP mode"
+  if (!listed.empty() && next.empty()) have.ets = vlan_mode_ets();  // PFC is written again: return_to_vlan_mode()
+  if (listed.empty() && !next.empty()) {                            // ice_dcbnl_setapp(), "switching to DSCP mode"
     Ets& ets = have.ets.emplace();
     ets.prio_tc = kIdentity;
     ets.tsa.fill(Tsa::ets);
@@ -143,9 +144,15 @@ std::string dscp_conflict(const Setting& setting, const Qos& want, const Qos& ha
 std::string never(const Setting& setting, const Qos& want) {
   if (setting.id == SettingId::ets) {
     // ice_dcb_get_num_tc(): DCB is off if the classes have a gap.
-    unsigned used = 0;
-    for (uint8_t tc : want.ets->prio_tc) used |= 1U << tc;
-    if ((used & (used + 1)) != 0) return "ice accepts only classes without a gap: 0, 1, 2 ...";
+    if (intel::has_gap(*want.ets)) return "ice accepts only classes without a gap: 0, 1, 2 ...";
+    // ice_dcb_bwchk()
+    const auto last = *std::ranges::max_element(want.ets->prio_tc);
+    unsigned sum = 0;
+    for (size_t tc = 0; tc <= last; ++tc)
+      if (want.ets->tsa[tc] == Tsa::ets) sum += want.ets->bw[tc];
+    if (last != 0 && sum != 0 && sum != 100)
+      return "the bandwidths of the classes that have a priority add up to " + std::to_string(sum) +
+             ": ice accepts only 100";
   }
   if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware && want.fw_lldp != true) return kAgentOwnsDcbx;
   return dscp_conflict(setting, want, {});
@@ -177,41 +184,95 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   return upstream::remedy(setting, have, netdev, code);
 }
 
+// Whether the driver itself has answered with the error, so that its copy may have the request.
+bool is_refusal(const Error& failure) {
+  return !is_transient(failure) && failure.code != ENODEV && failure.code != ESTALE;
+}
+
+// After it, or after intel::send_shown_ets(), the NIC has all that is in the driver's copy.
+Result<void> send_shown_pfc(const PortIo& io) {
+  const auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  if (!now->pfc) return error(ENODATA, io.netdev + ": read pfc: not shown");
+  return dcbnl::set_pfc(*io.kernel.route, io.id(), *now->pfc);
+}
+
+Result<void> write_ets(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
+  auto written = upstream::write_ets(io, setting, want, have);
+  if (!written && is_refusal(written.error())) (void)intel::send_shown_ets(io);
+  return written;
+}
+
+Result<void> write_pfc(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
+  auto written = upstream::write_pfc(io, setting, want, have);
+  if (written || !is_refusal(written.error())) return written;
+  // EINVAL: maybe for the ETS of another program, which was refused and is in the copy.
+  if (written.error().code == EINVAL && intel::send_shown_ets(io))
+    written = upstream::write_pfc(io, setting, want, have);
+  if (!written && is_refusal(written.error())) (void)send_shown_pfc(io);
+  return written;
+}
+
 // Sends one entry per message: after an answer of 1 or 2, dcbnl_ieee_set() and dcbnl_ieee_del() skip the rest of the
-// table. ice_dcbnl_setapp() answers every failure of ice_pf_dcb_cfg() with 1 and leaves the entry in the list: the
-// entry is deleted, so that the list shows the NIC's map.
+// table. ice_dcbnl_setapp() answers 1 if ice_pf_dcb_cfg() has failed or found nothing to change, and leaves the entry
+// in the list. If the copy cannot be sent, the entry is deleted, so that the list shows the NIC's map.
 Result<void> add(const PortIo& io, const dcbnl::AppTable& entries) {
   for (const dcb_app& entry : entries) {
     auto answer = dcbnl::add_app(*io.kernel.route, io.id(), entry);
-    if (!answer) return answer.error();
-    if (*answer == 0) continue;
+    if (!answer && (answer.error().code == EEXIST || !is_refusal(answer.error()))) return answer.error();
+    if (answer && (*answer == 0 || intel::send_shown_ets(io))) continue;
     (void)dcbnl::del_app(*io.kernel.route, io.id(), {entry});
+    if (!answer) return answer.error();
     return error(EIO, io.netdev + ": set app: the driver could not give the map to the NIC (see dmesg)");
   }
   return {};
 }
 
+// An entry leaves the list before the deletion can fail. If the copy can be sent then, it has left the NIC as well.
 Result<void> remove(const PortIo& io, const dcbnl::AppTable& entries) {
-  for (const dcb_app& entry : entries)
-    if (auto done = dcbnl::del_app(*io.kernel.route, io.id(), {entry}); !done) return done;
+  for (const dcb_app& entry : entries) {
+    auto done = dcbnl::del_app(*io.kernel.route, io.id(), {entry});
+    if (done) continue;
+    if (!is_refusal(done.error())) return done;
+    const auto left = dcbnl::get_app(*io.kernel.route, io.netdev);
+    if (!left || dscp::contains(*left, entry) || !intel::send_shown_ets(io)) return done;
+  }
   return {};
+}
+
+// With the last DSCP the driver resets ETS and PFC, but not its copy: the next change would bring back the ETS of DSCP
+// mode. PFC is given back, and the ETS of before if there was no map.
+void return_to_vlan_mode(const PortIo& io, const Setting& setting, bool had_map, const Reading& have) {
+  Qos back{.ets = have.values.ets, .pfc = have.values.pfc};
+  if (had_map) back.ets = vlan_mode_ets();
+  if (back.ets) (void)write_ets(io, setting, back, have);
+  if (back.pfc) (void)write_pfc(io, setting, back, have);
 }
 
 Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
+  const DscpMap listed = dscp::map_of(*now);
   auto todo = steps(*now, upstream::map_after(setting, want, have.values));
-  if (auto done = add(io, todo.bridge); !done) return done;
-  auto done = add(io, todo.add);
+  auto done = add(io, todo.bridge);
+  if (done) done = add(io, todo.add);
   if (done) done = remove(io, todo.remove);
   if (done) done = add(io, todo.add_again);
   // A DSCP that was removed and could not be added again has its priority back: RoCE's must not be without one.
   if (!done)
     if (const auto left = dcbnl::get_app(*io.kernel.route, io.netdev))
-      for (const dcb_app& entry : dscp::entries_of(dscp::map_of(*now)))
+      for (const dcb_app& entry : dscp::entries_of(listed))
         if (!dscp::map_of(*left).contains(static_cast<uint8_t>(entry.protocol))) (void)add(io, {entry});
-  if (auto gone = remove(io, todo.bridge); done && !gone) return gone;
+  if (auto gone = remove(io, todo.bridge); done && !gone) done = gone;
+  const bool may_be_reset = done ? !listed.empty() : is_refusal(done.error());
+  if (const auto left = dcbnl::get_app(*io.kernel.route, io.netdev);
+      left && may_be_reset && dscp::map_of(*left).empty())
+    return_to_vlan_mode(io, setting, !listed.empty(), have);
   return done;
+}
+
+Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
+  return intel::write_pause(io, setting, want, have, write_pfc);
 }
 
 Result<void> write_agent(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
@@ -231,13 +292,13 @@ Result<void> write_dcbx(const PortIo& io, const Setting& setting, const Qos& wan
 constexpr SettingOp kOps[] = {
     {SettingId::fw_lldp, {write_agent, "ice_ethtool.c ice_set_priv_flags()"}},
     {SettingId::dcbx, {write_dcbx, "ice_dcb_nl.c ice_dcbnl_setdcbx()", kHarmless}},
-    {SettingId::pause, {intel::write_pause, "ice_ethtool.c ice_set_pauseparam(); read as off while PFC is on"}},
+    {SettingId::pause, {write_pause, "ice_ethtool.c ice_set_pauseparam(); read as off while PFC is on"}},
     {SettingId::mtu, {upstream::write_mtu, "ice_main.c ice_change_mtu()"}},
     {SettingId::trust, {write_map, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
     {SettingId::dscp_map, {write_map, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
-    {SettingId::ets, {upstream::write_ets, "ice_dcb_nl.c ice_dcbnl_setets()"}},
+    {SettingId::ets, {write_ets, "ice_dcb_nl.c ice_dcbnl_setets()"}},
     {SettingId::pfc,
-     {upstream::write_pfc, "ice_dcb_nl.c ice_dcbnl_setpfc(); what the NIC does with more than one lossless class"}},
+     {write_pfc, "ice_dcb_nl.c ice_dcbnl_setpfc(); what the NIC does with more than one lossless class"}},
     {SettingId::cc,
      {write_cc, "Intel's irdma package, configfs roce_dcqcn_enable; for queue pairs created afterwards", kHarmless}},
 };

@@ -59,22 +59,36 @@ void note_hidden_pause(Reading& out) {
     out.notes.unverified[SettingId::pause] = "the driver shows global pause as off while PFC is on";
 }
 
-Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
+Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have,
+                         Op::Write* write_pfc) {
   if (!pause_needs_pfc_off(have.values)) return upstream::write_pause(io, setting, want, have);
   Qos pfc;
   pfc.pfc = PrioSet{};
-  if (auto off = upstream::write_pfc(io, setting, pfc, have); !off) {
+  if (auto off = write_pfc(io, setting, pfc, have); !off) {
     pfc.pfc = have.values.pfc;
-    if (is_transient(off.error())) (void)upstream::write_pfc(io, setting, pfc, have);  // PFC may be off
+    if (is_transient(off.error())) (void)write_pfc(io, setting, pfc, have);  // PFC may be off
     return off;
   }
   auto written = upstream::write_pause(io, setting, want, have);
   pfc.pfc = want.pfc ? want.pfc : have.values.pfc;
   if (pfc.pfc->bits == 0) return written;
-  auto back = upstream::write_pfc(io, setting, pfc, have);
-  if (!back && is_transient(back.error())) back = upstream::write_pfc(io, setting, pfc, have);
+  auto back = write_pfc(io, setting, pfc, have);
+  if (!back) back = write_pfc(io, setting, pfc, have);  // a policy may have pause alone: no later write switches PFC on
   if (!written) return written;
   return back;
+}
+
+Result<void> send_shown_ets(const PortIo& io) {
+  const auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  if (!now->ets) return error(ENODATA, io.netdev + ": read ets: not shown");
+  return dcbnl::set_ets(*io.kernel.route, io.id(), *now->ets);
+}
+
+bool has_gap(const Ets& ets) {
+  unsigned used = 0;
+  for (uint8_t tc : ets.prio_tc) used |= 1U << tc;
+  return (used & (used + 1)) != 0;
 }
 
 }  // namespace fabric::intel

@@ -29,6 +29,14 @@ void note_hidden_pause(Reading& out);
 bool pause_needs_pfc_off(const Qos& have);
 // Driver::impossible() of both drivers: global pause cannot be on while PFC is.
 std::string impossible(const Setting& setting, const Qos& want, const Reading& have);
-Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have);
+Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have,
+                         Op::Write* write_pfc);
+
+// Writes the ETS that the port shows. The drivers send the rest of their settings with it.
+Result<void> send_shown_ets(const PortIo& io);
+
+// Whether a class without a priority is below one with a priority. ice_dcb_get_num_tc() and i40e_dcb_get_num_tc() count
+// one class then.
+bool has_gap(const Ets& ets);
 
 }  // namespace fabric::intel

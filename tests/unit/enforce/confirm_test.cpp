@@ -281,7 +281,7 @@ TEST(ConfirmRevert, PutsBackThePauseThatPfcHasEnded) {
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
 }
 
-// Removing the last DSCP also removes PFC, which the apply had not changed.
+// The driver resets PFC, which the apply had not changed, with the last DSCP.
 TEST(ConfirmRevert, PutsBackWhatTheWayBackOverwrites) {
   test::Bed bed(Personality::ice);
   bed.settle_to({.dcbx = Dcbx::host, .pfc = PrioSet{4}});

@@ -173,7 +173,10 @@ void replace_pause_or_pfc(Personality personality, unsigned step) {
           const Changes changes = run.pass(want, by_restore);
           if (is_watched) {
             EXPECT_TRUE(is_lossless(run.bed.nic)) << run.log() << text(changes);
-            EXPECT_LE(run.longest, 2U) << "more than the two writes of pause and PFC\n" << run.log() << text(changes);
+            // After a refusal ice's writer returns the PFC that the port shows to the driver's copy.
+            EXPECT_LE(run.longest, personality == Personality::ice ? 3U : 2U)
+                << "more than the writes of pause and PFC\n"
+                << run.log() << text(changes);
           }
           run.clear();
           run.pass(want, by_restore);

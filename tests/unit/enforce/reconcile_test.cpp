@@ -707,7 +707,7 @@ TEST_F(Ice, APositiveAnswerDoesNotCostTheRestOfTheTable) {
 
 // setapp answers 1, which is success elsewhere, and the entry stays in the kernel's list.
 TEST_F(Ice, AMapThatNeverReachedTheNicIsRefusedAndNotListed) {
-  bed.nic.faults["fwapp"] = {.code = EBUSY};
+  bed.nic.faults["fwdcb"] = {.code = EBUSY};
   EXPECT_EQ(of(bed.apply({.dscp_map = DscpMap{{26, 3}}}), "dscp_map").outcome, Outcome::refused);
   EXPECT_TRUE(bed.nic.app.empty());
 }

@@ -148,15 +148,17 @@ std::vector<RocePolicy> policies(Card card) {
 
 // ---- the runs
 
-// The n-th change of the NIC, or of a file, is refused; a setting is held by another writer; a job starts before the
-// n-th question whether the port is in use.
+// The n-th change of the NIC, or of a file, is refused; the firmware of ice refuses the n-th change that the driver
+// sends, and the driver keeps it; a setting is held by another writer; a job starts before the n-th question whether
+// the port is in use.
 struct Hindrance {
-  unsigned refused = 0, refused_file = 0;
+  unsigned refused = 0, refused_file = 0, refused_firmware = 0;
   std::optional<SettingId> held{};
   std::optional<unsigned> busy_from{};
   [[nodiscard]] std::string text() const {
     if (refused != 0) return "change " + std::to_string(refused) + " is refused";
     if (refused_file != 0) return "change " + std::to_string(refused_file) + " of a file is refused";
+    if (refused_firmware != 0) return "the firmware refuses change " + std::to_string(refused_firmware);
     if (held) return std::string(key_text(*held)) + " is held by another writer";
     if (busy_from) return "a job starts before question " + std::to_string(*busy_from);
     return "nothing hinders";
@@ -178,7 +180,9 @@ struct WatchedMove {
     const unsigned old_now = protection_on(bed, from.mark), new_now = protection_on(bed, to.mark);
     // These drivers cannot replace an entry of a DSCP: it is unmapped until it is added again.
     const bool cannot_replace = bed.card == Card::bnxt || bed.card == Card::ice;
-    const bool is_replaced = cannot_replace && (op == "delapp" || op == "setapp");
+    // A deletion that ice's firmware has refused is sent again with ETS.
+    const bool is_sent_again = bed.card == Card::ice && op == "setets";
+    const bool is_replaced = cannot_replace && (op == "delapp" || op == "setapp" || is_sent_again);
     if (is_replaced && !priority_on(bed.nic, from.mark)) return;
     const auto mark = mark_now(bed);
     const bool is_kept = (least & ~old_now) == 0 || (least & ~new_now) == 0;
@@ -217,6 +221,9 @@ void expect_protected(Card card, const RocePolicy& from, const RocePolicy& to, c
   bed.nic.refuse_change = hindrance.refused;
   if (hindrance.refused_file != 0)
     bed.files->fault({.code = EIO, .nth = run.files_before + hindrance.refused_file, .times = 1});
+  if (hindrance.refused_firmware != 0)
+    bed.nic.faults["fwdcb"] = {
+        .action = Fault::refuse, .code = EIO, .times = 1, .passes = hindrance.refused_firmware - 1};
   bed.terms.in_conflict = [&](SettingId id) { return hindrance.held == id; };
   bed.terms.in_use = [&](const Port&) { return hindrance.busy_from && ++run.questions >= *hindrance.busy_from; };
   const Changes changes = by_restore ? test::write_back(bed.kernel, bed.port, to.want, bed.terms) : bed.apply(to.want);
@@ -229,6 +236,7 @@ void expect_protected(Card card, const RocePolicy& from, const RocePolicy& to, c
   bed.nic.after_change = [](const auto&) {};
   bed.files->before = [](unsigned, const auto&) {};
   bed.nic.refuse_change = 0;
+  bed.nic.faults.clear();
   bed.files->heal();
   bed.terms = free_terms();
   bed.settle_to(to.want);
@@ -255,6 +263,7 @@ TEST_P(TrafficOfCards, IsNeverLeftWithLessProtection) {
       // Without hindrance: the end, and the numbers of changes and questions.
       WatchedMove free(card, from, to);
       unsigned changes = 0;
+      const unsigned sent_before = free.bed.nic.calls["fwdcb"];
       free.bed.nic.after_change = [&](const auto&) { ++changes; };
       free.bed.terms.in_use = [&](const Port&) { return ++free.questions == 0; };
       free.bed.settle_to(to.want);
@@ -263,6 +272,8 @@ TEST_P(TrafficOfCards, IsNeverLeftWithLessProtection) {
       for (unsigned n = 1; n <= changes; ++n) all.push_back({.refused = n});
       for (unsigned n = free.files_before; n < free.bed.files->changes(); ++n)
         all.push_back({.refused_file = n - free.files_before + 1});
+      for (unsigned n = sent_before; n < free.bed.nic.calls["fwdcb"]; ++n)
+        all.push_back({.refused_firmware = n - sent_before + 1});
       for (unsigned n = 2; n <= free.questions; ++n) all.push_back({.busy_from = n});
       for (const Setting& setting : kSettings)
         if (has_value(setting, to.want) && setting.traffic != TrafficPart::none) all.push_back({.held = setting.id});

@@ -28,12 +28,12 @@ std::string text(Operation operation) {
 }
 
 struct Obstacle {
-  enum Kind : uint8_t { none, job, later_job, killed, refused };
+  enum Kind : uint8_t { none, job, later_job, killed, refused, refused_by_firmware };  // the last one: of ice
   Kind kind = none;
   unsigned at = 0;  // the number of the change, or of the question whether the port is in use
   [[nodiscard]] std::string text() const {
-    constexpr const char* kTexts[]{"nothing hinders", "a job runs", "a job starts before question ",
-                                   "killed after change ", "refused is change "};
+    constexpr const char* kTexts[]{"nothing hinders",      "a job runs",         "a job starts before question ",
+                                   "killed after change ", "refused is change ", "the firmware refuses change "};
     return kTexts[kind] + (kind == none || kind == job ? "" : std::to_string(at));
   }
 };
@@ -111,7 +111,8 @@ class Walk {
   void step() {
     const RocePolicy policy = pick_policy();
     const auto operation = static_cast<Operation>(pick(4));
-    obstacle_ = {static_cast<Obstacle::Kind>(pick(5)), 1 + pick(8)};
+    const unsigned kinds = bed_.nic.personality == Personality::ice ? 6 : 5;
+    obstacle_ = {static_cast<Obstacle::Kind>(pick(kinds)), 1 + pick(8)};
     const bool shows_original = pick(2) != 0;
     story_ += text(operation) + ": " + policy.name + "; " + obstacle_.text() +
               (shows_original ? "; the saved original is known\n" : "\n");
@@ -126,6 +127,8 @@ class Walk {
       bed_.terms.original = [this](const Port& port) { return state::original_for(originals_, port); };
     bed_.nic.after_change = [this](const auto&) { judge_change(); };
     bed_.nic.refuse_change = obstacle_.kind == Obstacle::refused ? obstacle_.at : 0;
+    if (obstacle_.kind == Obstacle::refused_by_firmware)
+      bed_.nic.faults["fwdcb"] = {.action = Fault::refuse, .code = EIO, .times = 1, .passes = obstacle_.at - 1};
     report_.clear();
     bool killed = false;
     try {
@@ -136,6 +139,7 @@ class Walk {
     }
     was_killed_ = killed || (was_killed_ && obstacle_.kind != Obstacle::none);
     bed_.nic.refuse_change = 0;
+    bed_.nic.faults.clear();
     bed_.nic.link_up();
     if (!killed) judge_end();
     if (fault_.empty()) return;

@@ -12,6 +12,7 @@
 #include "nic/generic/upstream.h"
 #include "support/golden.h"
 #include "support/healthy_node.h"
+#include "support/protection.h"
 #include "support/sim_nic.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
@@ -282,6 +283,24 @@ TEST_F(I40e, TheAgentIsStoppedByItsInvertedFlagBeforeTheRest) {
   EXPECT_EQ(bed.nic.log.front(), "setprivflag disable-fw-lldp on");
   EXPECT_EQ(bed.read().fw_lldp, false);
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+}
+
+// The switch had given the NIC the same settings as the policy.
+TEST_F(I40e, WhatTheStoppedAgentHadSetIsGivenToTheNicAgain) {
+  Qos want = i40e_profile();
+  bed.settle_to(want);
+  bed.nic.firmware_agent = true;
+  ASSERT_NE(protection_of(bed.nic, 3), 0U);
+  const Changes changes = bed.settle_to(want);
+  EXPECT_EQ(of(changes, "fw_lldp").outcome, Outcome::applied);
+  EXPECT_NE(protection_of(bed.nic, 3), 0U) << "the reading alone shows PFC\n" << text(changes);
+}
+
+// i40e_dcb_get_num_tc(): the driver takes and shows a gap, and gives the NIC one class.
+TEST_F(I40e, ClassesWithAGapAreNotWritten) {
+  EXPECT_TRUE(has_outcome(bed.apply({.ets = shares({0, 0, 0, 2, 0, 0, 0, 0}, {50, 0, 50})}), "ets",
+                          Outcome::unsupported, "without a gap"));
+  EXPECT_EQ(bed.nic.calls["setets"], 0u);
 }
 
 TEST_F(I40e, WithoutAWordOfItNothingOfDcbIsWrittenAndBothWaysAreNamed) {

@@ -455,6 +455,127 @@ TEST_F(IceLimits, NoClassBeyondThoseThatThePortHas) {
   EXPECT_EQ(bed.nic.calls["setets"], 0u);
 }
 
+// ice_dcb_bwchk() adds up the classes in use alone.
+TEST_F(IceLimits, BandwidthOfAClassWithoutPriorityIsMissing) {
+  const Qos want{.ets = shares({0, 0, 0, 1, 0, 0, 0, 0}, {50, 25, 25})};
+  EXPECT_TRUE(has_outcome(bed.apply(want), "ets", Outcome::unsupported, "add up to 75"));
+  EXPECT_EQ(bed.nic.calls["setets"], 0u);
+}
+
+// -- The copy of ice's driver (desired_dcbx_cfg), which keeps what was refused and sends it with the next change
+
+struct IceCopy : IceLimits {
+  IceCopy() {
+    bed.settle_to(want);
+    bed.settle_to(want);
+  }
+  void refuse_by_firmware(int times) { bed.nic.faults["fwdcb"] = {.code = EIO, .times = times}; }
+  [[nodiscard]] bool is_as_shown() const { return !rule_ice_differs(&bed.nic.ice.local, &bed.nic.ice.desired); }
+  // Another program asks for bandwidths that do not add up.
+  void poison() {
+    ieee_ets ets = bed.nic.ets;
+    ets.tc_tx_bw[0] = 10;
+    ASSERT_EQ(bed.nic.set_ets(ets), -EINVAL);
+    ASSERT_FALSE(is_as_shown());
+  }
+  Qos want = profile(Personality::ice);
+};
+
+TEST_F(IceCopy, ARefusedEtsIsNotSentWithTheNextChange) {
+  const auto before = bed.read().ets;
+  refuse_by_firmware(1);
+  EXPECT_EQ(of(bed.apply({.ets = shares(kIdentity, {60, 0, 0, 40})}), "ets").outcome, Outcome::refused);
+  EXPECT_TRUE(is_as_shown());
+  EXPECT_EQ(of(bed.apply({.pfc = PrioSet{0x18}}), "pfc").outcome, Outcome::unverified) << "two lossless classes";
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x18);
+  EXPECT_EQ(bed.read().ets, before);
+}
+
+TEST_F(IceCopy, ARefusedEndOfPfcIsNotSentWithTheNextChange) {
+  refuse_by_firmware(1);
+  EXPECT_EQ(of(bed.apply({.pfc = PrioSet{}}), "pfc").outcome, Outcome::refused);
+  EXPECT_TRUE(is_as_shown());
+  EXPECT_EQ(of(bed.apply({.ets = shares(kIdentity, {60, 0, 0, 40})}), "ets").outcome, Outcome::applied);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+}
+
+// Pause needs PFC off for a moment.
+TEST_F(IceCopy, ARefusedPauseLeavesPfcInIt) {
+  bed.nic.pause = {.rx = true, .tx = true};  // hidden beside PFC
+  refuse_by_firmware(1);
+  const Reading have{.values = bed.read()};
+  const PortIo io{.kernel = bed.kernel, .netdev = bed.nic.name, .ifindex = bed.nic.ifindex};
+  const Op& op = op_of(driver_for("ice"), SettingId::pause);
+  EXPECT_FALSE(op.write(io, setting_of(SettingId::pause), {.pause = Pause{}}, have).ok());
+  EXPECT_TRUE(is_as_shown());
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+}
+
+TEST_F(IceCopy, PfcThatTheFirmwareRefusesOnceComesBackAfterPause) {
+  const Reading have{.values = bed.read()};
+  const PortIo io{.kernel = bed.kernel, .netdev = bed.nic.name, .ifindex = bed.nic.ifindex};
+  bed.nic.faults["fwdcb"] = {.code = EIO, .times = 1, .passes = 1};  // after PFC went off
+  EXPECT_TRUE(op_of(driver_for("ice"), SettingId::pause)
+                  .write(io, setting_of(SettingId::pause), {.pause = Pause{}}, have)
+                  .ok());
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+}
+
+TEST_F(IceCopy, TheRefusedEtsOfAnotherProgramHindersNoWrite) {
+  poison();
+  EXPECT_EQ(of(bed.apply({.pfc = PrioSet{0x10}}), "pfc").outcome, Outcome::applied);
+  EXPECT_TRUE(is_as_shown());
+  poison();
+  EXPECT_EQ(of(bed.apply({.dscp_map = DscpMap{{26, 3}, {34, 4}}}), "dscp_map").outcome, Outcome::applied);
+  EXPECT_TRUE(is_as_shown());
+  EXPECT_EQ(priority_on(bed.nic, 34), 4U);
+  EXPECT_EQ(priority_on(bed.nic, 48), std::nullopt);
+  EXPECT_EQ(bed.nic.ets.tc_tx_bw[0], 50);
+}
+
+// setapp answers 1, and delapp an error after the entry has left the kernel's list.
+TEST_F(IceCopy, AMapThatTheFirmwareRefusesOnceIsSentAgain) {
+  for (const DscpMap& map : {DscpMap{{26, 3}, {48, 6}, {34, 3}}, DscpMap{{26, 3}}}) {
+    refuse_by_firmware(1);
+    EXPECT_EQ(of(bed.apply({.dscp_map = map}), "dscp_map").outcome, Outcome::applied);
+    EXPECT_TRUE(is_as_shown());
+    for (const unsigned dscp : {26U, 34U, 48U}) {
+      const auto entry = map.find(static_cast<uint8_t>(dscp));
+      EXPECT_EQ(priority_on(bed.nic, dscp), entry == map.end() ? std::nullopt : std::optional<unsigned>(entry->second));
+    }
+  }
+}
+
+// What the list shows is what the NIC has.
+TEST_F(IceCopy, ADeletionThatTheFirmwareRefusesIsListedAgain) {
+  refuse_by_firmware(2);
+  EXPECT_EQ(of(bed.apply({.dscp_map = DscpMap{{26, 3}}}), "dscp_map").outcome, Outcome::refused);
+  EXPECT_EQ(bed.read().dscp_map, want.dscp_map);
+  EXPECT_EQ(priority_on(bed.nic, 48), 6U);
+  EXPECT_TRUE(is_as_shown());
+}
+
+TEST_F(IceCopy, TheLastDscpTakesNoPfcAndLeavesNoEtsBehind) {
+  const Qos none{.trust = Trust::pcp, .dscp_map = DscpMap{}};
+  EXPECT_EQ(of(bed.plan(none), "dscp_map").outcome, Outcome::differs);
+  EXPECT_EQ(of(bed.apply(none), "dscp_map").outcome, Outcome::applied);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+  EXPECT_TRUE(is_as_shown());
+  EXPECT_EQ(bed.nic.ets.tc_tx_bw[0], 100);
+  EXPECT_EQ(bed.nic.ets.prio_tc[3], 0);
+}
+
+// The driver has switched to DSCP mode, and back to the defaults of VLAN mode.
+TEST_F(IceLimits, AFirstMapThatTheFirmwareRefusesCostsNeitherEtsNorPfc) {
+  const Qos before{.ets = shares({0, 0, 0, 1, 0, 0, 0, 0}, {40, 60}), .pfc = PrioSet{0x08}};
+  bed.settle_to(before);
+  bed.nic.faults["fwdcb"] = {.code = EIO, .times = 2};
+  EXPECT_EQ(of(bed.apply({.dscp_map = DscpMap{{26, 3}}, .pfc = PrioSet{0x08}}), "dscp_map").outcome, Outcome::refused);
+  EXPECT_TRUE(bed.nic.app.empty());
+  EXPECT_EQ(bed.read().ets, before.ets);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+}
+
 struct IrdmaBed : FileBed {
   IrdmaBed() : FileBed(Personality::ice) { port.rdma = "rocep1s0f0"; }
   // Intel's irdma, src/irdma/configfs.c: kstrtobool(), shown as %d.

@@ -37,10 +37,10 @@ static bool i40e_refuses(struct fab_nic *nic)
 	return (nic->dcbx & DCB_CAP_DCBX_LLD_MANAGED) || !(nic->dcbx & DCB_CAP_DCBX_VER_IEEE);
 }
 
-/* i40e_dcbnl_ieee_setets(): taken as it is; all goes through i40e_hw_dcb_config(), which stops and starts the VSIs. */
+/* i40e_dcbnl_ieee_setets(): shown as it came; all goes through i40e_hw_dcb_config(), which stops and starts the VSIs. */
 static int i40e_setets(struct fab_nic *nic, struct ieee_ets *ets)
 {
-	if (i40e_refuses(nic))
+	if (i40e_refuses(nic) || rule_i40e_ets(ets))
 		return -EINVAL;
 	nic->ets = *ets;
 	nic->ets.ets_cap = 8;
@@ -64,8 +64,6 @@ static int i40e_setapp(struct fab_nic *nic, struct dcb_app *app)
 
 	if (i40e_refuses(nic) || nic->n_apps >= I40E_MAX_APPS)
 		return -EINVAL;
-	if (dcb_ieee_getapp_mask(fab_netdev(nic), app) & BIT(app->priority))
-		return 0;	/* there already */
 	err = dcb_ieee_setapp(fab_netdev(nic), app);
 	if (!err)
 		nic->n_apps++;

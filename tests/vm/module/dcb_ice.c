@@ -6,11 +6,37 @@
 #include "driver_rules.h"
 #include "fabsim.h"
 
-/* ice_dcb_sw_dflt_cfg(): one traffic class. */
-static void ice_vlan_defaults(struct fab_nic *nic)
+/* ice_qos_cfg of each card; what its `local` has is also in struct fab_nic */
+static struct rule_ice ice_cfg[FAB_MAX_NICS];
+
+static void ice_show(struct fab_nic *nic)
 {
-	rule_ice_vlan_ets(&nic->ets);
-	nic->dscp_mode = false;
+	const struct rule_ice_cfg *now = &ice_cfg[nic->index].local;
+
+	nic->ets = now->ets;
+	nic->pfc.pfc_en = now->pfc_en;
+	nic->dscp_mode = now->dscp_mode;
+	memcpy(nic->dscp2prio, now->dscp_map, sizeof(nic->dscp2prio));
+}
+
+static void ice_defaults(struct fab_nic *nic)
+{
+	rule_ice_defaults(&ice_cfg[nic->index]);
+	ice_show(nic);
+}
+
+/* ice_pf_dcb_cfg(); the firmware takes everything. */
+static int ice_commit(struct fab_nic *nic)
+{
+	struct rule_ice *ice = &ice_cfg[nic->index];
+	int answer = rule_ice_check(ice);
+
+	if (answer)
+		return answer;
+	rule_ice_take(ice);
+	ice_show(nic);
+	fab_flap(nic, fab_reopen_ms);
+	return RULE_ICE_HW_CHG_RST;
 }
 
 static void ice_set_agent(struct fab_nic *nic, bool on)
@@ -23,35 +49,24 @@ static void ice_fw_reset(struct fab_nic *nic)
 {
 	fab_common_reset(nic);
 	nic->pause.autoneg = 1;
-	ice_vlan_defaults(nic);
+	ice_defaults(nic);
 	ice_set_agent(nic, nic->fw_agent);
 }
 
 static void ice_driver_init(struct fab_nic *nic)
 {
-	int i;
-
+	memset(&ice_cfg[nic->index].desired, 0, sizeof(ice_cfg[nic->index].desired));
 	ice_fw_reset(nic);
-	bitmap_zero(nic->dscp_mapped, 64);
-	for (i = 0; i < 64; i++)
-		nic->dscp2prio[i] = i >> 3;
-	nic->dscp_entries = 0;
 }
 
 static int ice_setets(struct fab_nic *nic, struct ieee_ets *ets)
 {
-	struct ieee_ets next;
-	int changed;
+	int answer;
 
-	if (rule_ice_refuses(nic->dcbx))
+	if (rule_ice_refuses(nic->dcbx) || rule_ice_setets(&ice_cfg[nic->index], ets))
 		return -EINVAL;
-	changed = rule_ice_ets(&nic->ets, ets, nic->dscp_mode, &next);
-	if (changed < 0)
-		return changed;
-	nic->ets = next;
-	if (changed)
-		fab_flap(nic, fab_reopen_ms);
-	return RULE_ICE_HW_CHG_RST;
+	answer = ice_commit(nic);
+	return answer == RULE_ICE_NO_HW_CHG ? RULE_ICE_HW_CHG_RST : answer;
 }
 
 /* ice_dcbnl_getets() shows the transmit bandwidths as receive ones, too. */
@@ -59,45 +74,35 @@ static int ice_getets(struct fab_nic *nic, struct ieee_ets *ets)
 {
 	*ets = nic->ets;
 	memcpy(ets->tc_rx_bw, ets->tc_tx_bw, sizeof(ets->tc_rx_bw));
-	memcpy(ets->tc_reco_bw, ets->tc_tx_bw, sizeof(ets->tc_reco_bw));
-	memcpy(ets->tc_reco_tsa, ets->tc_tsa, sizeof(ets->tc_reco_tsa));
-	memcpy(ets->reco_prio_tc, ets->prio_tc, sizeof(ets->reco_prio_tc));
 	return 0;
 }
 
 static int ice_setpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 {
+	int answer;
+
 	if (rule_ice_refuses(nic->dcbx))
 		return -EINVAL;
-	if (pfc->pfc_en == nic->pfc.pfc_en)
-		return RULE_ICE_HW_CHG_RST;
-	nic->pfc.pfc_en = pfc->pfc_en;
-	fab_flap(nic, fab_reopen_ms);
-	return RULE_ICE_HW_CHG_RST;
+	ice_cfg[nic->index].desired.pfc_en = pfc->pfc_en;
+	answer = ice_commit(nic);
+	return answer == RULE_ICE_NO_HW_CHG ? RULE_ICE_HW_CHG_RST : answer;
 }
 
 static int ice_setapp(struct fab_nic *nic, struct dcb_app *app)
 {
-	int i, err = rule_ice_setapp(app, nic->dcbx, nic->ets.ets_cap);
+	int err = rule_ice_setapp(app, nic->dcbx);
 
 	if (err)
 		return err;
 	err = dcb_ieee_setapp(fab_netdev(nic), app);
 	if (err)
 		return err;
-	if (test_and_set_bit(app->protocol, nic->dscp_mapped)) {
+	err = rule_ice_map(&ice_cfg[nic->index], app);
+	if (err) {
 		dcb_ieee_delapp(fab_netdev(nic), app);
-		return -EINVAL;
+		return err;
 	}
-	if (!nic->dscp_mode) {
-		nic->dscp_mode = true;
-		for (i = 0; i < 64; i++)
-			nic->dscp2prio[i] = i >> 3;
-		rule_ice_dscp_ets(&nic->ets, nic->ets.ets_cap);
-	}
-	nic->dscp2prio[app->protocol] = app->priority;
-	fab_flap(nic, fab_reopen_ms);
-	return RULE_ICE_HW_CHG_RST;
+	return ice_commit(nic) ? RULE_ICE_NO_HW_CHG : RULE_ICE_HW_CHG_RST;
 }
 
 static int ice_delapp(struct fab_nic *nic, struct dcb_app *app)
@@ -109,15 +114,16 @@ static int ice_delapp(struct fab_nic *nic, struct dcb_app *app)
 	err = dcb_ieee_delapp(fab_netdev(nic), app);
 	if (err)
 		return err;
-	if (app->selector == IEEE_8021QAZ_APP_SEL_DSCP && app->protocol < 64) {
-		clear_bit(app->protocol, nic->dscp_mapped);
-		nic->dscp2prio[app->protocol] = app->protocol % 8;
-		nic->dscp_mode = !bitmap_empty(nic->dscp_mapped, 64);
-	}
-	answer = rule_ice_deleted(app, nic->dscp_mode, &nic->ets, &nic->pfc.pfc_en);
-	if (answer == RULE_ICE_HW_CHG_RST)
+	answer = rule_ice_unmap(&ice_cfg[nic->index], app);
+	if (answer < 0)
+		return answer;
+	if (answer == RULE_ICE_HW_CHG) {
+		ice_defaults(nic);
 		fab_flap(nic, fab_reopen_ms);
-	return answer;
+		return RULE_ICE_HW_CHG_RST;
+	}
+	answer = ice_commit(nic);
+	return answer == RULE_ICE_NO_HW_CHG ? RULE_ICE_HW_CHG : answer;
 }
 
 /* ice_dcbnl_setdcbx(): "1" also when the mode is set already or in DSCP mode. */
@@ -143,7 +149,7 @@ static int ice_setpause(struct fab_nic *nic, const struct ethtool_pauseparam *pa
 	return 0;
 }
 
-/* ice_ethtool.c, ice_set_priv_flags(): fw-lldp-agent */
+/* ice_ethtool.c, ice_set_priv_flags(): fw-lldp-agent.  Without it ice_init_pf_dcb() starts from the defaults. */
 static int ice_setprivflag(struct fab_nic *nic, bool on)
 {
 	if (on == nic->fw_agent)
@@ -151,6 +157,9 @@ static int ice_setprivflag(struct fab_nic *nic, bool on)
 	if (on && nic->dscp_mode)
 		return -EOPNOTSUPP;
 	ice_set_agent(nic, on);
+	if (!on)
+		ice_defaults(nic);
+	fab_flap(nic, fab_reopen_ms);
 	return 0;
 }
 

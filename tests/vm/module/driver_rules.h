@@ -394,23 +394,21 @@ static inline int rule_bnxt_cc_configfs(const struct rule_bnxt_cc* row, unsigned
 }
 
 /* ice/ice_dcb_lib.c, ice_dcb_get_num_tc(): contiguous classes in use from 0, 1 if there is a gap. */
-static inline int rule_ice_classes(const struct ieee_ets* ets) {
+static inline bool rule_ice_has_gap(const struct ieee_ets* ets) {
   unsigned int used = 0;
-  int i, count = 0;
+  int i;
 
   for (i = 0; i < 8; i++) used |= 1u << (ets->prio_tc[i] & 7);
-  while (used >> count & 1) count++;
-  return used == (1u << count) - 1 ? count : 1;
+  return used & (used + 1);
 }
 
-/* ice/ice_dcb_lib.c, ice_dcb_sw_dflt_cfg(): one traffic class. */
-static inline void rule_ice_vlan_ets(struct ieee_ets* ets) {
-  static const struct ieee_ets none = {0, 0, 0, {0}, {0}, {0}, {0}, {0}, {0}, {0}};
+static inline int rule_ice_classes(const struct ieee_ets* ets) {
+  int i, last = 0;
 
-  *ets = none;
-  ets->ets_cap = 8;
-  ets->tc_tx_bw[0] = 100;
-  ets->tc_tsa[0] = IEEE_8021QAZ_TSA_ETS;
+  if (rule_ice_has_gap(ets)) return 1;
+  for (i = 0; i < 8; i++)
+    if (ets->prio_tc[i] > last) last = ets->prio_tc[i];
+  return last + 1;
 }
 
 /* What the result byte of an accepted set may be: ice/ice_dcb_lib.h. */
@@ -418,85 +416,187 @@ static inline void rule_ice_vlan_ets(struct ieee_ets* ets) {
 #define RULE_ICE_NO_HW_CHG 1
 #define RULE_ICE_HW_CHG 2
 
+#define RULE_ICE_CLASSES 8 /* func_caps.common_cap.maxtc */
+
+/* ice/ice_type.h, struct ice_dcbx_cfg, as far as a port of ours has it. */
+struct rule_ice_cfg {
+  struct ieee_ets ets; /* etscfg, with maxtcs as ets_cap, and etsrec as the recommended values */
+  unsigned char pfc_en;
+  bool dscp_mode;             /* pfc_mode */
+  unsigned long long mapped;  /* dscp_mapped: a bit for each DSCP of an APP entry */
+  unsigned char dscp_map[64]; /* all DSCPs, those without an entry too */
+};
+
+/*
+ * struct ice_qos_cfg: each dcbnl operation changes `desired` first, and ice_pf_dcb_cfg() then sends the whole of it.
+ * What is refused stays in `desired`, and is a part of the next change: of PFC, ETS or the DSCPs.  The getters show
+ * `local`.  The driver is loaded with `desired` all zero (devm_kzalloc()).
+ */
+struct rule_ice {
+  struct rule_ice_cfg local, desired;
+};
+
+/* ice_pf_dcb_cfg(): after each change the recommended values are those in use. */
+static inline void rule_ice_recommend(struct ieee_ets* ets) {
+  int i;
+
+  for (i = 0; i < 8; i++) {
+    ets->tc_reco_bw[i] = ets->tc_tx_bw[i];
+    ets->tc_reco_tsa[i] = ets->tc_tsa[i];
+    ets->reco_prio_tc[i] = ets->prio_tc[i];
+  }
+}
+
+/* ice/ice_dcb_lib.c, ice_dcb_sw_dflt_cfg(): VLAN mode, one traffic class, no PFC.  `desired` stays as it is. */
+static inline void rule_ice_defaults(struct rule_ice* ice) {
+  static struct rule_ice_cfg none; /* zeros */
+
+  ice->local = none;
+  ice->local.ets.willing = 1;
+  ice->local.ets.ets_cap = RULE_ICE_CLASSES;
+  ice->local.ets.tc_tx_bw[0] = 100;
+  ice->local.ets.tc_tsa[0] = IEEE_8021QAZ_TSA_ETS;
+  rule_ice_recommend(&ice->local.ets);
+}
+
 /* ice/ice_dcb_nl.c, ice_dcbnl_setets(), ice_dcbnl_setpfc(), ice_dcbnl_setapp() */
 static inline bool rule_ice_refuses(unsigned int dcbx) {
   return (dcbx & DCB_CAP_DCBX_LLD_MANAGED) || !(dcbx & DCB_CAP_DCBX_VER_IEEE);
 }
 
-/*
- * ice/ice_dcb_nl.c, ice_dcbnl_setets() with ice_dcb_bwchk() and ice_pf_dcb_cfg() of ice_dcb_lib.c: the new state, or
- * EINVAL.  1: something differs, and the netdev is closed and opened; 0: nothing does.  In DSCP mode the map of
- * priorities to classes stays, in silence.  The recommended values count: after each change they are those in use, so
- * that a request without recommended values restarts the link although it changes nothing.
- */
-static inline int rule_ice_ets(const struct ieee_ets* now, const struct ieee_ets* want, int dscp_mode,
-                               struct ieee_ets* next) {
+/* ice/ice_dcb_lib.c, ice_dcb_bwchk(): the classes in use, whatever their algorithm. */
+static inline int rule_ice_bandwidths(struct ieee_ets* ets) {
+  const int classes = rule_ice_classes(ets);
   unsigned char sum = 0; /* as in the driver */
-  int i, classes, reco_sum = 0, changed;
-
-  *next = *now;
-  next->willing = want->willing;
-  next->cbs = want->cbs;
-  for (i = 0; i < 8; i++) {
-    next->tc_tx_bw[i] = want->tc_tx_bw[i];
-    next->tc_tsa[i] = want->tc_tsa[i];
-    if (!dscp_mode) next->prio_tc[i] = want->prio_tc[i];
-    reco_sum += want->tc_reco_bw[i];
-  }
-  classes = rule_ice_classes(next);
-  for (i = 0; i < classes; i++) sum += next->tc_tx_bw[i];
-  if (classes > 1 && sum && sum != 100) return -EINVAL;
-  if (classes == 1 || !sum) next->tc_tx_bw[0] = 100;
-  changed = next->willing != now->willing || next->cbs != now->cbs;
-  for (i = 0; i < 8; i++) {
-    const int reco_bw = !reco_sum && !i ? 100 : want->tc_reco_bw[i];
-
-    if (next->tc_tx_bw[i] != now->tc_tx_bw[i] || next->tc_tsa[i] != now->tc_tsa[i] ||
-        next->prio_tc[i] != now->prio_tc[i] || reco_bw != now->tc_tx_bw[i] || want->tc_reco_tsa[i] != now->tc_tsa[i] ||
-        (!dscp_mode && want->reco_prio_tc[i] != now->prio_tc[i]))
-      changed = 1;
-  }
-  return changed;
-}
-
-/*
- * ice/ice_dcb_nl.c, ice_dcbnl_setapp(), before the kernel's list of entries is asked: only DSCP.  After that a DSCP
- * that is mapped already is EINVAL.  The list of entries is a part of what ice_pf_dcb_cfg() compares: each entry is a
- * change, restarts the link and is answered by 0; 1 is the answer to each failure, and the entry stays listed.
- */
-static inline int rule_ice_setapp(const struct dcb_app* app, unsigned int dcbx, int classes) {
-  if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || rule_ice_refuses(dcbx)) return -EINVAL;
-  return app->protocol >= 64 || app->priority >= classes ? -EINVAL : 0;
-}
-
-/* The same: the first entry switches the port to L3 DSCP mode and overwrites ETS. */
-static inline void rule_ice_dscp_ets(struct ieee_ets* ets, int classes) {
   int i;
 
-  ets->willing = 0;
-  for (i = 0; i < classes; i++) {
-    ets->tc_tx_bw[i] = i ? 0 : 100;
-    ets->tc_tsa[i] = IEEE_8021QAZ_TSA_ETS;
-    ets->prio_tc[i] = (unsigned char)i;
-  }
+  for (i = 0; i < classes; i++) sum += ets->tc_tx_bw[i];
+  if (classes > 1 && sum && sum != 100) return -EINVAL;
+  if (classes == 1 || !sum) ets->tc_tx_bw[0] = 100;
+  return 0;
 }
 
 /*
- * ice/ice_dcb_nl.c, ice_dcbnl_delapp(): asks for the firmware's agent alone, not for IEEE.  After the kernel's list has
- * dropped the entry: an entry that is no DSCP is answered by 2, without a restart.  A DSCP is a change, restarts the
- * link and is answered by 0, whether others remain or not; the last one switches back to VLAN mode, as
- * rule_ice_vlan_ets() and with PFC off.
+ * ice/ice_dcb_nl.c, ice_dcbnl_setets(), before ice_pf_dcb_cfg(): 0 or EINVAL, and in both cases `desired` has the
+ * values.  In DSCP mode the map of priorities to classes stays, in silence.
+ */
+static inline int rule_ice_setets(struct rule_ice* ice, const struct ieee_ets* want) {
+  struct ieee_ets* ets = &ice->desired.ets;
+  int i, reco_sum = 0;
+
+  ets->willing = want->willing;
+  ets->cbs = want->cbs;
+  for (i = 0; i < 8; i++) {
+    ets->tc_tx_bw[i] = want->tc_tx_bw[i];
+    ets->tc_tsa[i] = want->tc_tsa[i];
+    if (!ice->desired.dscp_mode) {
+      ets->prio_tc[i] = want->prio_tc[i];
+      ets->reco_prio_tc[i] = want->reco_prio_tc[i];
+    }
+    ets->tc_reco_bw[i] = want->tc_reco_bw[i];
+    ets->tc_reco_tsa[i] = want->tc_reco_tsa[i];
+    reco_sum += want->tc_reco_bw[i];
+  }
+  if (rule_ice_bandwidths(ets)) return -EINVAL;
+  ets->ets_cap = RULE_ICE_CLASSES;
+  if (!reco_sum) ets->tc_reco_bw[0] = 100;
+  return 0;
+}
+
+static inline bool rule_ice_differs(const struct rule_ice_cfg* local, const struct rule_ice_cfg* desired) {
+  const struct ieee_ets *now = &local->ets, *next = &desired->ets;
+  int i;
+
+  for (i = 0; i < 8; i++)
+    if (now->tc_tx_bw[i] != next->tc_tx_bw[i] || now->tc_tsa[i] != next->tc_tsa[i] ||
+        now->prio_tc[i] != next->prio_tc[i] || now->tc_reco_bw[i] != next->tc_reco_bw[i] ||
+        now->tc_reco_tsa[i] != next->tc_reco_tsa[i] || now->reco_prio_tc[i] != next->reco_prio_tc[i])
+      return true;
+  for (i = 0; i < 64; i++)
+    if (local->dscp_map[i] != desired->dscp_map[i]) return true;
+  return now->willing != next->willing || now->cbs != next->cbs || now->ets_cap != next->ets_cap ||
+         local->pfc_en != desired->pfc_en || local->dscp_mode != desired->dscp_mode || local->mapped != desired->mapped;
+}
+
+/*
+ * ice/ice_dcb_lib.c, ice_pf_dcb_cfg(), up to the firmware: RULE_ICE_NO_HW_CHG if `desired` is what the NIC has already,
+ * EINVAL, or 0: `desired` goes to the firmware, whose answer is the driver's.  The netdev is closed and opened,
+ * whatever the firmware answers.
+ */
+static inline int rule_ice_check(struct rule_ice* ice) {
+  if (!rule_ice_differs(&ice->local, &ice->desired)) return RULE_ICE_NO_HW_CHG;
+  return rule_ice_bandwidths(&ice->desired.ets);
+}
+
+/* The firmware has taken it; ice_pf_dcb_recfg(): classes with a gap mean the defaults, and the answer is success. */
+static inline void rule_ice_take(struct rule_ice* ice) {
+  rule_ice_recommend(&ice->desired.ets);
+  ice->local = ice->desired;
+  if (rule_ice_has_gap(&ice->local.ets)) rule_ice_defaults(ice);
+}
+
+/*
+ * ice/ice_dcb_nl.c, ice_dcbnl_setapp(), before the kernel's list of entries is asked: only DSCP.  The list comes next:
+ * an entry that is listed is EEXIST.  rule_ice_map() is EINVAL for a DSCP with another entry, and the new one is taken
+ * off the list; else it changes `desired`, which goes to the firmware.  The first entry switches the port to L3 DSCP
+ * mode and overwrites ETS.  Every answer of ice_pf_dcb_cfg() but 0 is answered by 1, and the entry stays listed.
+ */
+static inline int rule_ice_setapp(const struct dcb_app* app, unsigned int dcbx) {
+  if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || rule_ice_refuses(dcbx)) return -EINVAL;
+  return app->protocol >= 64 || app->priority >= RULE_ICE_CLASSES ? -EINVAL : 0;
+}
+
+static inline int rule_ice_map(struct rule_ice* ice, const struct dcb_app* app) {
+  struct rule_ice_cfg* next = &ice->desired;
+  int i;
+
+  if (next->mapped >> app->protocol & 1) return -EINVAL;
+  next->mapped |= 1ull << app->protocol;
+  if (!ice->local.dscp_mode) {
+    next->dscp_mode = true;
+    next->ets.willing = 0;
+    for (i = 0; i < 64; i++) next->dscp_map[i] = (unsigned char)(i >> 3);
+    for (i = 0; i < RULE_ICE_CLASSES; i++) {
+      next->ets.tc_tx_bw[i] = i ? 0 : 100;
+      next->ets.tc_tsa[i] = IEEE_8021QAZ_TSA_ETS;
+      next->ets.prio_tc[i] = (unsigned char)i;
+    }
+  }
+  next->dscp_map[app->protocol] = app->priority;
+  return 0;
+}
+
+/*
+ * ice/ice_dcb_nl.c, ice_dcbnl_delapp(): asks for the firmware's agent alone, not for IEEE.  The kernel's list drops the
+ * entry before anything else can fail.  rule_ice_unmap() is EINVAL for an entry that did not come by setapp; 0:
+ * `desired` goes to the firmware, where RULE_ICE_NO_HW_CHG is answered by 2; RULE_ICE_HW_CHG: the last entry is gone,
+ * the firmware gets the defaults of VLAN mode, with PFC off, and `desired` keeps ETS and PFC for the next change.
  */
 static inline int rule_ice_delapp(unsigned int dcbx) { return dcbx & DCB_CAP_DCBX_LLD_MANAGED ? -EINVAL : 0; }
 
-static inline int rule_ice_deleted(const struct dcb_app* app, int dscps_left, struct ieee_ets* ets,
-                                   unsigned char* pfc_en) {
-  if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP) return RULE_ICE_HW_CHG;
-  if (!dscps_left) {
-    rule_ice_vlan_ets(ets);
-    *pfc_en = 0;
-  }
-  return RULE_ICE_HW_CHG_RST;
+static inline int rule_ice_unmap(struct rule_ice* ice, const struct dcb_app* app) {
+  struct rule_ice_cfg* next = &ice->desired;
+
+  if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || app->protocol >= 64 || !(next->mapped >> app->protocol & 1))
+    return -EINVAL;
+  next->mapped &= ~(1ull << app->protocol);
+  next->dscp_map[app->protocol] = app->protocol % 8;
+  if (next->mapped || !next->dscp_mode) return 0;
+  next->dscp_mode = false;
+  return RULE_ICE_HW_CHG;
+}
+
+/*
+ * i40e/i40e_main.c, i40e_hw_dcb_config(): the algorithms of the classes in use, counted from 0, one if there is a gap.
+ * Nothing adds up bandwidths.  With a gap the NIC has one class, and the getter shows the others all the same.
+ */
+static inline int rule_i40e_ets(const struct ieee_ets* want) {
+  const int classes = rule_ice_classes(want);
+  int i;
+
+  for (i = 0; i < classes; i++)
+    if (want->tc_tsa[i] != IEEE_8021QAZ_TSA_ETS && want->tc_tsa[i] != IEEE_8021QAZ_TSA_STRICT) return -EINVAL;
+  return 0;
 }
 
 /* Is a DCBX mode refused?  None of these drivers lets the host's firmware agent be chosen. */
