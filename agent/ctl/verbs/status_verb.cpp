@@ -12,10 +12,10 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "ctl/verbs/findings.h"
-#include "ctl/verbs/inventory_verb.h"
 #include "enforce/selftest.h"
 #include "judge/finding.h"
 #include "judge/report.h"
+#include "judge/topology.h"
 #include "node/port.h"
 #include "node/state.h"
 #include "policy/config.h"
@@ -85,6 +85,25 @@ std::string agent_lines(const Node& node, int64_t wall) {
     text += "Agent: no [[port]] entry matches any more since a reload: " + names_text(agent.lost_entry) + "\n";
   if (agent.lost_originals) text += "Agent: original settings unreadable: " + agent.lost_originals->why + "\n";
   return text;
+}
+
+// "Inventory: 24 parts as of 2026-01-01T00:00:00Z; none is missing." Empty: none is recorded.
+std::string inventory_line(const Node& node, int64_t wall) {
+  if (!node.inventory_unread.empty()) return "Inventory: not readable: " + node.inventory_unread + "\n";
+  if (!node.inventory) return {};
+  const size_t lost = losses_since(node).size();
+  std::string state = "none is missing";
+  if (lost > 0) state = std::to_string(lost) + " gone or changed: fabric-agentctl inventory";
+  return "Inventory: " + counted(node.inventory->parts.size(), "part") + " as of " +
+         moment_text(node.inventory->taken, wall) + "; " + state + ".\n";
+}
+
+// Null: none is recorded, or the inventory cannot be read.
+Json inventory_json(const Node& node) {
+  if (!node.inventory) return {};
+  return {{"taken", node.inventory->taken},
+          {"parts", node.inventory->parts.size()},
+          {"missing", losses_since(node).size()}};
 }
 
 // Details and drift of each setting, as the agent reports them.
