@@ -366,7 +366,7 @@ std::string cables_json(const CableRows& rows, const std::string& host) {
 
 std::string cables_table(const CableRows& rows, const std::string& host) {
   const auto quoted = [](std::string field) {
-    for (size_t at = 0; (at = field.find('"', at)) != std::string::npos; at += 2) field.insert(at, 1, '"');
+    replace_all(field, "\"", "\"\"");
     return "\"" + field + "\"";
   };
   std::string table = "Device A,Termination A,Device B,Termination B\n";

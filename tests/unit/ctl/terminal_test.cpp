@@ -115,8 +115,7 @@ class Session {
   // The notes of the pagers since the last call.
   std::string noted() {
     const std::string file = tree_.path() + "/log";
-    std::ifstream in(file);
-    std::string text(std::istreambuf_iterator<char>(in), {});
+    std::string text = test::slurp(file);
     ::unlink(file.c_str());
     return text;
   }
