@@ -176,13 +176,6 @@ std::string settings_text(const Port& port, const PortPolicy* policy, const Chan
   return table.text(output);
 }
 
-void add_to(std::vector<std::pair<std::string, std::vector<std::string>>>& lists, const std::string& key,
-            const std::string& name) {
-  auto* list = find_where(lists, [&](const auto& each) { return each.first == key; });
-  if (list == nullptr) list = &lists.emplace_back(key, std::vector<std::string>{});
-  list->second.push_back(name);
-}
-
 // A NIC that has recorded original settings, but is not in the machine.
 struct AbsentCard {
   std::string card;   // key in the file of original settings
@@ -274,8 +267,13 @@ std::string remarks_text(const ShownPorts& shown, const Output& output) {
 
 std::string unmanaged_text(const Node& node, const Policy& policy, const Output& output) {
   std::vector<std::pair<std::string, std::vector<std::string>>> ports;  // by reason, in the order of their first port
-  for (const Port& port : node.ports)
-    if (const std::string why = why_unmanaged(policy, port); !why.empty()) add_to(ports, why, port.id());
+  for (const Port& port : node.ports) {
+    const std::string why = why_unmanaged(policy, port);
+    if (why.empty()) continue;
+    auto* same = find_where(ports, [&](const auto& each) { return each.first == why; });
+    if (same == nullptr) same = &ports.emplace_back(why, std::vector<std::string>{});
+    same->second.push_back(port.id());
+  }
   std::string text;
   for (const auto& [why, names] : ports) text += names_text(names) + ": unmanaged: " + why + "\n";
   return folded(text, output.width);
