@@ -2,8 +2,6 @@
 // inventory: the parts of the last good state, and the differences now.
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "base/json.h"
 #include "base/parse.h"
 #include "ctl/machine.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/verbs/status_verb.h"
 
-#include <algorithm>
 #include <map>
 
 #include "base/find.h"

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 
 #include <csignal>
-#include <cstring>
 
 #include "kernel/netlink/sock_diag.h"
 #include "support/netns.h"
