@@ -112,6 +112,16 @@ class NetdevUse : public Veth {
     return std::system(("echo " + std::string(value) + " 2>/dev/null > /proc/sys/net/" + name).c_str()) == 0;
   }
 
+  // A session whose source address, 10.55.0.9, is that of veth0.
+  void expect_session_of_another_address() {
+    // The peer answers by the link: its neighbor entry is enough.
+    if (!ip_in_peer("route add 10.55.0.9/32 dev use1")) GTEST_SKIP() << "requires nsenter";
+    const int fd = session("10.78.0.2");
+    ASSERT_GE(fd, 0);
+    EXPECT_EQ(use(), "a TCP session of this host (10.55.0.9) uses use0");
+    ::close(fd);
+  }
+
   pid_t peer_ = -1;
   Port port_{.rdma = "mlx5_0"};
 };
@@ -304,12 +314,7 @@ TEST_F(NetdevUse, ATcpSessionOfTheHost) {
 // The source address of a session may be that of another interface.
 TEST_F(NetdevUse, ASessionThatIsRoutedOverThePort) {
   ASSERT_TRUE(ip("addr add 10.55.0.9/32 dev veth0") && ip("route add 10.78.0.0/24 dev use0 src 10.55.0.9"));
-  // The peer answers by the link: its neighbor entry is enough.
-  if (!ip_in_peer("route add 10.55.0.9/32 dev use1")) GTEST_SKIP() << "requires nsenter";
-  const int fd = session("10.78.0.2");
-  ASSERT_GE(fd, 0);
-  EXPECT_EQ(use(), "a TCP session of this host (10.55.0.9) uses use0");
-  ::close(fd);
+  expect_session_of_another_address();
   ip("addr flush dev veth0");
 }
 
@@ -318,11 +323,7 @@ TEST_F(NetdevUse, ASessionThatANextHopObjectRoutesOverThePort) {
   if (!sysctl("ipv4/nexthop_compat_mode", "0")) GTEST_SKIP() << "/proc/sys is read-only";
   ASSERT_TRUE(ip("addr add 10.55.0.9/32 dev veth0") && ip("nexthop add id 77 dev use0"));
   ASSERT_TRUE(ip("route add 10.78.0.0/24 nhid 77 src 10.55.0.9"));
-  if (!ip_in_peer("route add 10.55.0.9/32 dev use1")) GTEST_SKIP() << "requires nsenter";
-  const int fd = session("10.78.0.2");
-  ASSERT_GE(fd, 0);
-  EXPECT_EQ(use(), "a TCP session of this host (10.55.0.9) uses use0");
-  ::close(fd);
+  expect_session_of_another_address();
   ip("nexthop del id 77");
   ip("addr flush dev veth0");
   sysctl("ipv4/nexthop_compat_mode", "1");
