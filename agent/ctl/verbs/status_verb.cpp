@@ -65,6 +65,13 @@ Sync sync_of(const Node& node, const Changes* changes) {
   return {"no", exceptions};
 }
 
+// "2026-01-01T00:10:00Z (5 min ago)", or "-"
+std::string moment_text(const std::string& time, int64_t wall) {
+  const std::string ago = ago_text(time, wall);
+  if (ago == time) return or_dash(time);
+  return time + " (" + ago + ")";
+}
+
 // Empty: unknown.
 std::string_view mode_word(const AgentState& agent) { return agent.mode ? to_text(*agent.mode) : std::string_view(); }
 
@@ -72,10 +79,9 @@ std::string agent_lines(const Node& node, int64_t wall) {
   if (!node.agent_unread.empty()) return "Agent: state not readable.\n";
   if (!node.agent) return "Agent: not running; no state published.\n";
   const AgentState& agent = *node.agent;
-  std::string text = "Agent: not running; last change " + moment_text(agent.updated, wall) + ".\n";
-  if (agent.running)
-    text = "Agent: running, " + std::string(mode_word(agent)) + " mode; last change " +
-           moment_text(agent.updated, wall) + ".\n";
+  std::string state = "not running";
+  if (agent.running) state = "running, " + std::string(mode_word(agent)) + " mode";
+  std::string text = "Agent: " + state + "; last change " + moment_text(agent.updated, wall) + ".\n";
   if (!agent.held.empty()) text += "Agent: enforcement suspended: " + agent.held + ".\n";
   if (!agent.config_error.empty())
     text += "Agent: invalid configuration, the last valid one is in use (/" + std::string(kLastGoodFile) +
