@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/environment.h"
 
-#include "agentd/schedule.h"
 #include "node/scan.h"
 
 namespace fabric::agentd {
@@ -29,11 +28,6 @@ Environment real_environment(Kernel& kernel) {
     return FoundPorts(std::move(node.ports), std::move(node.rdma_unread));
   };
   return out;
-}
-
-qos::Maintenance maintenance_now(const Environment& environment, const Policy& policy) {
-  if (minutes_until_open(policy.maintenance, environment.now_local(), 1) == 0) return qos::Maintenance::open;
-  return qos::Maintenance::closed;
 }
 
 void ErrorLog::once(const std::string& what) {

@@ -32,9 +32,6 @@ struct Environment {
 // Scans this kernel's ports and detects their users.
 Environment real_environment(Kernel& kernel);
 
-// Whether the maintenance window is open now.
-qos::Maintenance maintenance_now(const Environment& environment, const Policy& policy);
-
 // Logs errors that recur with every pass, each once an hour.
 class ErrorLog {
  public:

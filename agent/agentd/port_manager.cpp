@@ -191,7 +191,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
                    .disruptive = policy_.disruptive,
                    .front_end = wanted->front_end,
                    .derived = wanted->derived};
-  terms.window = maintenance_now(environment_, policy_);
+  terms.window = maintenance_now();
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
   if (entry.may_lack_pause_and_pfc)
@@ -341,7 +341,7 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   const qos::Terms terms{.in_use = environment_.in_use,
                          .wanted_of = wanted_of_bond(),
                          .disruptive = policy_.disruptive == Disruptive::never ? Disruptive::idle : policy_.disruptive,
-                         .window = maintenance_now(environment_, policy_)};
+                         .window = maintenance_now()};
   if (!suspension_.reason().empty()) return {};
   auto done = releases_.restore(entry.port, turns_.terms_for(entry.port, terms, now), now);
   if (!done) return {};
@@ -413,6 +413,11 @@ void PortManager::on_notification(const std::string& id, NotificationKind how) {
   if (is_first) writers->second = qos::find_candidates(environment_.kernel.root, how, entry->port.netdev);
 }
 
+qos::Maintenance PortManager::maintenance_now() const {
+  if (minutes_until_open(policy_.maintenance, environment_.now_local(), 1) == 0) return qos::Maintenance::open;
+  return qos::Maintenance::closed;
+}
+
 bool PortManager::allows_front_end(const Port& port) const {
   const PortPolicy* entry = policy_for(policy_, port);
   return entry != nullptr && entry->front_end;
@@ -420,7 +425,7 @@ bool PortManager::allows_front_end(const Port& port) const {
 
 bool PortManager::waits_for_idle(const std::string& id) const {
   return is_enforcing() && policy_.disruptive == Disruptive::idle && results_.has_pending(id) &&
-         maintenance_now(environment_, policy_) == qos::Maintenance::open;
+         maintenance_now() == qos::Maintenance::open;
 }
 
 bool PortManager::is_idle(const std::string& id) {
@@ -432,7 +437,7 @@ bool PortManager::is_idle(const std::string& id) {
 
 std::optional<std::chrono::minutes> PortManager::until_window() const {
   if (!is_enforcing() || policy_.disruptive == Disruptive::never) return std::nullopt;
-  if (maintenance_now(environment_, policy_) == qos::Maintenance::open) return std::nullopt;
+  if (maintenance_now() == qos::Maintenance::open) return std::nullopt;
   const auto& ports = table_.entries();
   if (std::ranges::none_of(ports, [this](const auto& each) { return results_.has_pending(each.first); }))
     return std::nullopt;

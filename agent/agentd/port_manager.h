@@ -94,6 +94,8 @@ class PortManager {
   bool must_wait_for_member(const Port& port, qos::Instant now);
   // Whether the port's entry has front_end = true (qos::Terms::front_end).
   [[nodiscard]] bool allows_front_end(const Port& port) const;
+  // Whether the maintenance window is open now.
+  [[nodiscard]] qos::Maintenance maintenance_now() const;
   [[nodiscard]] bool is_enforcing() const { return policy_.mode == Mode::enforce && suspension_.reason().empty(); }
   // Continues the published state of an earlier agent of this boot: the ports in it are not new.
   void remember_published();

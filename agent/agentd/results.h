@@ -10,7 +10,6 @@ namespace fabric::agentd {
 class Results {
  public:
   using OfPort = std::map<std::string, Change, std::less<>>;  // setting -> the last result
-  using ReportedStates = std::map<std::string, SettingState, std::less<>>;
 
   Results(Environment& environment, const Policy& policy)
       : environment_(environment), drift_(policy.conflict, policy.reread) {}
@@ -70,9 +69,9 @@ class Results {
   };
   // Kept while a port comes and goes: NICs keep settings over a driver reload.
   struct SubjectHistory {
-    std::map<std::string, std::string, std::less<>> in_sync;  // setting -> its value while it was in sync
-    ReportedStates reported;                                  // setting -> last_repair and the drift members
-    std::map<std::string, OtherWriter, std::less<>> writers;  // setting in or after a conflict -> its writer
+    std::map<std::string, std::string, std::less<>> in_sync;    // setting -> its value while it was in sync
+    std::map<std::string, SettingState, std::less<>> reported;  // setting -> last_repair and the drift members
+    std::map<std::string, OtherWriter, std::less<>> writers;    // setting in or after a conflict -> its writer
   };
   // The result of one setting of a pass.
   struct SettingResult {

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/clock.h"
 #include "base/log_limit.h"
 #include "base/parse.h"
 #include "exporter/collect/health_keeper.h"
@@ -29,6 +30,8 @@ std::string environment(const char* name) {
   if (const char* value = std::getenv(name)) return value;
   return {};
 }
+
+Moment moment_now() { return {seconds_on(CLOCK_BOOTTIME), static_cast<int64_t>(std::time(nullptr))}; }
 
 void clear_wake_up(const Fd& wake) {
   uint64_t count = 0;

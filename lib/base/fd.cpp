@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/fd.h"
 
+#include <poll.h>
+
 #include <algorithm>
 
 namespace fabric {
@@ -22,9 +24,11 @@ Result<std::string> read_all(int fd, size_t most) {
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t size = ::write(fd, text.data(), text.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return false;
-    text.remove_prefix(static_cast<size_t>(size));
+    if (size < 0 && errno == EAGAIN) {
+      pollfd room{fd, POLLOUT, 0};
+      ::poll(&room, 1, -1);
+    } else if (size < 0 && errno != EINTR) return false;
+    text.remove_prefix(static_cast<size_t>(std::max<ssize_t>(size, 0)));
   }
   return true;
 }

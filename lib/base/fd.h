@@ -37,7 +37,8 @@ class Fd {
 
 // Reads from the present position to the end. EFBIG if that is more than `most` bytes. An Error has only a code.
 Result<std::string> read_all(int fd, size_t most);
-// Returns false, with errno set, if not all could be written.
+// Returns false, with errno set, if not all could be written. Waits if another process has set O_NONBLOCK on a shared
+// pipe or terminal.
 bool write_all(int fd, std::string_view text);
 
 // pread(2) from the start of the file. Bypasses glibc, which in a program with threads prepares each call for the

@@ -135,20 +135,6 @@ Result<Json> parse_state(std::string_view text, const std::string& name) {
   }
 }
 
-Result<std::string> carried_over(std::string_view present, std::string_view text, const std::string& name) {
-  const auto old = parse_state(present, name);
-  if (!old) return old.error();
-  Json out = Json::parse(text);
-  for (const auto& [key, value] : old->items())
-    if (!out.contains(key)) out[key] = value;
-  return json_line(out);
-}
-
-Json lines_json(std::string_view text) {
-  if (text.empty()) return {};
-  return split(text, '\n');
-}
-
 Error unreadable_state(const std::string& name, const std::exception& fault) {
   std::string_view what = fault.what();
   if (what.starts_with("[json.exception")) what = what.substr(std::min(what.find("] ") + 2, what.size()));

@@ -84,12 +84,6 @@ std::string state_text(Json members);
 // clean_text() to text, and rejects keys that clean_text() would change. An Error has code EBADMSG, or kNewerFormat,
 // and names the file and the place.
 Result<Json> parse_state(std::string_view text, const std::string& name);
-// The text to replace `present`, a file that an older or newer release may have written: `text` with the members of
-// `present` that it lacks. An Error (as of parse_state()): `present` must not be replaced.
-Result<std::string> carried_over(std::string_view present, std::string_view text, const std::string& name);
-
-// Text of several lines as an array, because parse_state() keeps no line breaks. Null if the text is empty.
-Json lines_json(std::string_view text);
 
 // The Error for an exception of from_json(), without the library's own error number.
 Error unreadable_state(const std::string& name, const std::exception& fault);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/health.h"
 
+#include <algorithm>
 #include <limits>
 
-#include "base/find.h"
 #include "judge/engine.h"
 #include "judge/rule.h"
 

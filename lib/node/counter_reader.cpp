@@ -366,14 +366,7 @@ Result<std::vector<Counter>> BurstReader::read_statistics(Clock::time_point now)
   if (named_ && now - *named_ < kNamesAge) {
     const auto values = access_.statistics->values(netdev_, statistics_.total());
     if (!values && values.error().code != EAGAIN) return values.error();
-    if (values) {
-      std::vector<Counter> out;
-      for (const auto& position : statistics_.positions()) {
-        out.push_back(position.counter);
-        out.back().value = (*values)[position.at];
-      }
-      return out;
-    }
+    if (values) return statistics_.with(*values);
   }
   auto counters = access_.statistics->read(netdev_, statistics_);
   named_.reset();

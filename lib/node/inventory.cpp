@@ -221,10 +221,9 @@ std::vector<InventoryChange> changes_since(const Inventory& inventory, const Nod
           rate != nullptr && port.pci == is.pci && is_active(port) && is_judged(port) && port.rate < *rate && port.rate)
         add(Kind::rate, rate_text(*rate), rate_text(*port.rate)).port = port.number;
     // A part without a node on a machine of several is on none that the kernel knows.
-    const std::optional<int> node = is.numa ? is.numa : std::nullopt;
     const bool is_assumed = !is.numa && now.topology.numa_cpus.size() < 2;
-    if (was.numa && was.numa != node && !is_assumed)
-      add(Kind::numa, std::to_string(*was.numa), node ? std::to_string(*node) : "-1");
+    if (was.numa && was.numa != is.numa && !is_assumed)
+      add(Kind::numa, std::to_string(*was.numa), is.numa ? std::to_string(*is.numa) : "-1");
     const bool narrow = is.width && was.width && *is.width < *was.width;
     const bool slow = is.speed && was.speed && *is.speed < *was.speed;
     if (narrow || slow) add(Kind::link, link_text(was.width, was.speed), link_text(is.width, is.speed));

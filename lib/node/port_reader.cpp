@@ -206,8 +206,7 @@ Members members_of(const Root& root, const std::string& bond_folder, const Port&
   Members out;
   const std::string names = root.line_of(bond_folder + "/bonding/slaves");  // Documentation/networking/bonding.rst
   for (const std::string_view name : words(names)) {
-    const auto resolved = root.resolve("sys/class/net/" + std::string(name) + "/device");
-    auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    auto place = pci::location_at(root, "sys/class/net/" + std::string(name) + "/device");
     if (place && driver_of(root, place->folder) == port.kernel_driver) out.emplace_back(name, std::move(*place));
   }
   return out;

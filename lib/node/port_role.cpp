@@ -88,8 +88,7 @@ std::string multi_pf_primary(const Root& root, const std::string& function) {
   for (const std::string& other : root.names_in("sys/class/infiniband")) {
     const std::string folder = infiniband::device_folder(other);
     if (root.line_of(folder + "/sys_image_guid") != guid || root.names_in(folder + "/device/net").empty()) continue;
-    const auto resolved = root.resolve(folder + "/device");
-    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    const auto place = pci::location_at(root, folder + "/device");
     if (!place || place->below != 0 || card_of(place->pci) == card_of(address)) continue;
     const auto gids = infiniband::gids(root, own.front(), 1);
     return gids && gids->empty() ? place->pci : std::string();

@@ -92,8 +92,8 @@ std::vector<Port> others_of_bond(const Root& root, const Port& port) {
     member.role = PortRole::bond_member;
     member.netdev = name;
     member.ifindex = 0;
-    const auto resolved = root.resolve("sys/class/net/" + member.netdev + "/device");
-    if (const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt) member.pci = place->pci;
+    if (const auto place = pci::location_at(root, "sys/class/net/" + member.netdev + "/device"))
+      member.pci = place->pci;
   }
   return out;
 }

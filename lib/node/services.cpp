@@ -187,16 +187,17 @@ constexpr std::string_view kVmPrograms[] = {"qemu-kvm",       "qemu-system-x86",
                                             "libvirtd",       "virtqemud",       "virt-handler",    "virt-launcher",
                                             "virt-launcher-", "cloud-hyperviso", "firecracker"};
 
+// `name`: as in KnownService.
+bool is_named(std::string_view comm, std::string_view name) {
+  return comm == name || (name.ends_with('-') && comm.starts_with(name));
+}
+
 bool is_vm_program(std::string_view comm) {
-  return std::ranges::any_of(kVmPrograms, [&](std::string_view each) {
-    return comm == each || (each.ends_with('-') && comm.starts_with(each));
-  });
+  return std::ranges::any_of(kVmPrograms, [&](std::string_view each) { return is_named(comm, each); });
 }
 
 const KnownService* known_service(std::string_view comm) {
-  return find_where(kKnownServices, [&](const KnownService& each) {
-    return comm == each.comm || (each.comm.ends_with('-') && comm.starts_with(each.comm));
-  });
+  return find_where(kKnownServices, [&](const KnownService& each) { return is_named(comm, each.comm); });
 }
 
 class ServiceReader {

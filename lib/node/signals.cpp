@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "base/clock.h"
-#include "base/find.h"
 #include "base/parse.h"
 #include "nic/metrics.h"
 #include "node/counters.h"

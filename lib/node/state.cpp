@@ -38,6 +38,12 @@ static void from_json(const Json& json, SettingState& state) {
   read_word(json, "outcome", state.outcome);
 }
 
+// Text of several lines as an array, because parse_state() keeps no line breaks. Null if the text is empty.
+static Json lines_json(std::string_view text) {
+  if (text.empty()) return {};
+  return split(text, '\n');
+}
+
 static void to_json(Json& json, const AgentState& state) {
   json = {{"version", state.version},
           {"mode", state.mode},
@@ -298,9 +304,12 @@ Result<void> replace_kept_file(const std::string& directory, const char* file, s
   const auto present = root->read(file);
   if (!present && present.error().code == ENOENT) return replace_file(directory, file, text);
   if (!present) return present.error();
-  const auto whole = carried_over(*present, text, std::string("/") + file);
-  if (!whole) return whole.error();
-  return replace_file(directory, file, *whole);
+  const auto old = parse_state(*present, std::string("/") + file);
+  if (!old) return old.error();
+  Json whole = Json::parse(text);
+  for (const auto& [key, value] : old->items())
+    if (!whole.contains(key)) whole[key] = value;
+  return replace_file(directory, file, json_line(whole));
 }
 
 Result<std::string> set_originals_aside(const std::string& directory) {

@@ -150,8 +150,7 @@ void add_class(const Root& root, const std::string& kind, std::vector<std::strin
                Functions& functions) {
   std::map<std::string, std::vector<std::string>> below;  // by function
   for (const std::string& name : root.names_in("sys/class/" + kind)) {
-    const auto resolved = root.resolve("sys/class/" + kind + "/" + name + "/device");
-    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    const auto place = pci::location_at(root, "sys/class/" + kind + "/" + name + "/device");
     if (!place || place->below > 1) continue;
     SysfsFunction& found = functions[place->pci];
     if (found.place.pci.empty()) found.place = *place;
@@ -448,9 +447,7 @@ Result<Topology> load_topology(const Kernel& kernel) {
         is_recovering = is_in_flash_recovery(function);
         if (!is_network(function) && base != 0x03 && base != 0x12 && !is_gpu(function) && !is_recovering) continue;
       }
-      const auto resolved = root.resolve(link);
-      if (!resolved) continue;
-      const auto place = pci::parse_location(*resolved);
+      const auto place = pci::location_at(root, link);
       if (!place || place->below != 0) continue;
       if (is_recovering) view.machine.in_recovery.push_back(pci::read_function(root, *place));
       else functions[place->pci].place = *place;

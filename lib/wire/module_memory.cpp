@@ -136,10 +136,6 @@ void Registers::check_sum(unsigned first, unsigned last, unsigned check, Transce
 
 std::string hex_byte(uint8_t value) { return hex_digits(std::string(1, static_cast<char>(value))); }
 
-ModuleFlags flags_of_nibble(unsigned nibble) {
-  return {(nibble & 8) != 0, (nibble & 4) != 0, (nibble & 2) != 0, (nibble & 1) != 0};
-}
-
 std::string_view connector_name(uint8_t code) {
   const Connector* row = find_where(kConnectors, [=](const Connector& each) { return each.code == code; });
   if (row == nullptr) return {};

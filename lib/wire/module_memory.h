@@ -46,9 +46,6 @@ class Registers {
 
 std::string hex_byte(uint8_t value);  // "0a"
 
-// Bits 3..0: high alarm, low alarm, high warning, low warning (SFF-8636's and SFF-8472's order).
-ModuleFlags flags_of_nibble(unsigned nibble);
-
 std::string_view connector_name(uint8_t code);  // SFF-8024 table 4-3
 // Sets technology and medium. SFF-8636 6.3 (byte 147, high nibble), CMIS 5.2 8.3 (byte 212). Ignores unknown codes.
 void read_technology(uint8_t code, Transceiver& out);

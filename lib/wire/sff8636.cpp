@@ -20,6 +20,11 @@ std::vector<PageRequest> further_pages(std::span<const Page> first) {
   return out;
 }
 
+// 6.2, bits 3..0: high alarm, low alarm, high warning, low warning.
+ModuleFlags flags_of_nibble(unsigned nibble) {
+  return {(nibble & 8) != 0, (nibble & 4) != 0, (nibble & 2) != 0, (nibble & 1) != 0};
+}
+
 // 6.2: the four flags of a lane. Each byte has two lanes, the odd one (lane 1, 3) in the high nibble. `lane` is from 0.
 std::optional<ModuleFlags> lane_flags(const Registers& base, unsigned at, unsigned lane) {
   const auto pair = base.u8(at + lane / 2);

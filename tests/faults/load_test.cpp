@@ -35,8 +35,8 @@ class Watched {
     view.health = &health;
     advance_health(health, view, kUp + elapsed, kWall + static_cast<int64_t>(elapsed));
   }
-  void seconds(int count, const std::function<void(Machine&)>& more = {}) {
-    for (int i = 0; i < count; ++i) second(more);
+  void seconds(int count) {
+    for (int i = 0; i < count; ++i) second();
   }
   // The findings that the exporter publishes: by the states alone.
   [[nodiscard]] std::vector<Finding> found() const {

@@ -71,9 +71,7 @@ const std::vector<LostPart>& lost_parts() {
 }
 
 std::string replaced(std::string text, const LostPart& part) {
-  for (const auto& [was, is] : part.other)
-    for (size_t at = text.find(was); at != std::string::npos; at = text.find(was, at + is.size()))
-      text.replace(at, was.size(), is);
+  for (const auto& [was, is] : part.other) replace_all(text, was, is);
   return text;
 }
 

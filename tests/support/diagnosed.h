@@ -54,22 +54,6 @@ inline Transceiver& plug(Healthy& node) {
 
 inline Neighbor& neighbor(Healthy& node, size_t port = 0) { return node.now.neighbors.heard.at(port); }
 
-inline void make_infiniband(Healthy& node) {
-  for (Node* each : {&node.before, &node.now})
-    for (Port& port : each->ports) {
-      port.link_layer = LinkLayer::infiniband;
-      port.netdev.clear();
-      port.qos = {};
-      port.rate = 50e9;
-    }
-  node.now.neighbors = {};
-  node.policy.ports.clear();
-}
-// The counter's unit is the time for eight bytes.
-inline void wait_for_credits(Healthy& node, double ratio) {
-  grow(node, Where::pma, "port_xmit_wait", static_cast<uint64_t>(ratio * kWindow * 50e9 / 8));
-}
-
 inline Findings ask(Healthy& node) {
   node.now.taken = node.before.taken + std::chrono::seconds(static_cast<int>(kWindow));
   return diagnose(node.view());

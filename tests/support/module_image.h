@@ -19,7 +19,7 @@ class ModuleImage {
     at(page, offset, i2c) = static_cast<uint8_t>(value >> 8);
     at(page, offset + 1, i2c) = static_cast<uint8_t>(value);
   }
-  void put32(unsigned page, unsigned offset, uint32_t value, unsigned i2c = 0x50) {
+  void put32(unsigned page, unsigned offset, uint32_t value, unsigned i2c) {
     put16(page, offset, value >> 16, i2c);
     put16(page, offset + 2, value & 0xffff, i2c);
   }

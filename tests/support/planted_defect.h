@@ -21,10 +21,6 @@ inline std::vector<Wanted> finds(const std::string& id, const std::string& subje
                                  const std::string& remedy = "") {
   return {{id, subject, status, observed, meaning, remedy}};
 }
-inline std::vector<Wanted> saying(const std::string& id, const std::string& subject, Status status,
-                                  const std::string& says) {
-  return {{.id = id, .subject = subject, .status = status, .says = says}};
-}
 
 struct PlantedDefect {
   const char* name;

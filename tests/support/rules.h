@@ -34,9 +34,4 @@ inline std::vector<const Limit*> limits() {
   return out;
 }
 
-// Configures the limits of a window, in [rules.ID] of its rule.
-inline void set_window(RulePolicy& policy, std::string_view key, const WindowLimits& limits) {
-  policy.by_id[std::string(find_window(key)->rule)].windows.insert_or_assign(std::string(key), limits);
-}
-
 }  // namespace fabric::test

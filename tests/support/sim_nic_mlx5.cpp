@@ -2,7 +2,6 @@
 // Receive buffers and rate limits of mlx5: mlx5/core/en_dcbnl.c, with the rules of driver_rules.h; and of "full", which
 // keeps them plainly.
 #include <algorithm>
-#include <functional>
 
 #include "support/sim_nic.h"
 #include "vm/module/driver_rules.h"

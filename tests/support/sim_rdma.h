@@ -65,19 +65,4 @@ class SimRdma : public Netlink {
                                             SimRdmaDevice& device);
 };
 
-// Passes all calls to the same socket, for a Kernel that is opened repeatedly.
-class BorrowedNetlink final : public Netlink {
- public:
-  explicit BorrowedNetlink(Netlink& socket) : socket_(socket) {}
-  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
-    return socket_.talk(type, flags, payload);
-  }
-  Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take) override {
-    return socket_.dump(type, payload, patience, take);
-  }
-
- private:
-  Netlink& socket_;
-};
-
 }  // namespace fabric::test

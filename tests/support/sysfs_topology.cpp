@@ -36,9 +36,7 @@ void add_functions(const Root& root, const std::vector<std::string>& names, Func
   for (const std::string& name : names) {
     const std::string link = "sys/bus/pci/devices/" + name;
     if (!may_matter(root, link)) continue;
-    const auto resolved = root.resolve(link);
-    if (!resolved) continue;
-    if (auto place = pci::parse_location(*resolved); place && place->below == 0) functions[place->pci].place = *place;
+    if (auto place = pci::location_at(root, link); place && place->below == 0) functions[place->pci].place = *place;
   }
 }
 
@@ -49,14 +47,10 @@ void add_class(const Root& root, const std::string& kind, std::vector<std::strin
   const auto devices = root.list("sys/class/" + kind);
   if (!devices) return;
   for (const std::string& name : *devices) {
-    const auto resolved = root.resolve("sys/class/" + kind + "/" + name + "/device");
-    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    const auto place = pci::location_at(root, "sys/class/" + kind + "/" + name + "/device");
     if (!place || place->below > 1) continue;
     Found& found = functions[place->pci];
-    if (found.place.pci.empty()) {
-      found.place = *place;
-      found.place.folder = resolved->substr(0, place->folder.size());
-    }
+    if (found.place.pci.empty()) found.place = *place;
     (found.*names).push_back(name);
   }
 }
@@ -69,8 +63,7 @@ void add_subfunctions(const Root& root, Functions& functions) {
   if (!names) return;
   for (const std::string& name : *names) {
     if (name.find(".sf.") == std::string::npos) continue;
-    const auto resolved = root.resolve(folder + "/" + name);
-    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    const auto place = pci::location_at(root, folder + "/" + name);
     const auto owner = place ? functions.find(place->pci) : functions.end();
     if (owner != functions.end()) owner->second.subfunctions = true;
   }

@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/parse.h"
 #include "base/result.h"
 #include "setting/change.h"
 
@@ -102,6 +103,11 @@ inline size_t count_of(std::string_view text, std::string_view part) {
   size_t found = 0;
   for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
   return found;
+}
+// The text with `to` in place of each `from`.
+inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  replace_all(text, from, to);
+  return text;
 }
 // Waits until the condition holds, at most half a minute.
 template <class Condition>

@@ -251,10 +251,4 @@ std::string unbroken(std::string text) {
   return text;
 }
 
-std::string moment_text(const std::string& time, int64_t wall) {
-  const std::string ago = ago_text(time, wall);
-  if (ago == time) return or_dash(time);
-  return time + " (" + ago + ")";
-}
-
 }  // namespace fabric::ctl

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,8 +57,5 @@ std::string or_dash(const std::string& text);
 
 // "55 min ago" in a cell of a Table, on one line.
 std::string unbroken(std::string text);
-
-// "2026-01-01T00:10:00Z (5 min ago)", or "-"
-std::string moment_text(const std::string& time, int64_t wall);
 
 }  // namespace fabric::ctl

@@ -2,7 +2,6 @@
 #include "ctl/output/terminal.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <systemd/sd-login.h>
@@ -148,18 +147,6 @@ std::vector<Fitted> fitted_lines(std::string_view text, const Output& output) {
 }
 
 }  // namespace
-
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t size = ::write(fd, text.data(), text.size());
-    if (size < 0 && errno == EAGAIN) {
-      pollfd room{fd, POLLOUT, 0};
-      ::poll(&room, 1, -1);
-    } else if (size < 0 && errno != EINTR) return false;
-    text.remove_prefix(static_cast<size_t>(std::max<ssize_t>(size, 0)));
-  }
-  return true;
-}
 
 Output standard_output() {
   Output output;

@@ -29,12 +29,9 @@ struct Output {
 // --watch prints line after line.
 Output standard_output();
 
-// Uses write(2), since stdio writes a screen in pieces and a terminal would show them. Waits if another process has set
-// O_NONBLOCK on the shared pipe or terminal.
-bool write_all(int fd, std::string_view text);
-
 // Prints and empties text and errors; a text longer than the terminal goes through the pager if output.paged. False: a
-// full disk or a closed pipe. The error is reported once.
+// full disk or a closed pipe. The error is reported once. Uses write(2), since stdio writes a screen in pieces and a
+// terminal would show them.
 bool print(Output& output);
 
 // `text` over the screen's content, cut to its width and height; the last line has the number of cut lines.

@@ -469,13 +469,6 @@ void add_nccl_functions(EnvFile& out, const TopoView& view, const JobPorts& job)
   }
 }
 
-// Whether this container was not given the NIC.
-bool is_closed(const TopoView& view, size_t nic) {
-  const std::vector<const Port*> ports = ports_of(view, {nic});
-  return !ports.empty() &&
-         std::ranges::all_of(ports, [&](const Port* port) { return lacks_device_file(view.node, *port); });
-}
-
 // NCCL joins the ports of one PCI device into one NIC (level PORT, its default); wider levels join NICs of different
 // devices (src/graph/topo.cc of 2.30, ncclTopoAutoMerge()).
 void add_nccl_merging(EnvFile& out, const TopoView& view, const JobPorts& job) {
@@ -513,7 +506,8 @@ void add_nccl_merging(EnvFile& out, const TopoView& view, const JobPorts& job) {
   }
   const std::string of_one = joined(shared), of_several = joined(apart);
   // A container with some of the NICs has some of the GPUs, and /sys shows all.
-  if (!of_several.empty() && std::ranges::any_of(view.compute, [&](size_t nic) { return is_closed(view, nic); }))
+  const auto is_withheld = [&](size_t nic) { return is_closed(view.node, view.topology.nics[nic]); };
+  if (!of_several.empty() && std::ranges::any_of(view.compute, is_withheld))
     return out.remark("NCCL_NET_MERGE_LEVEL is not set: its default, PORT, joins the ports of one card (" + of_several +
                       "). Set LOC if they serve different GPUs of this container.");
   if (!of_several.empty())

@@ -23,6 +23,11 @@ bool hides_switches(const Topology& topology) {
   return is_flattened(topology) && !std::ranges::all_of(topology.gpus, [](const Gpu& gpu) { return has_c2c(gpu); });
 }
 
+bool is_closed(const Node& node, const Nic& nic) {
+  const auto ports = endpoints_of(node, nic);
+  return !ports.empty() && std::ranges::all_of(ports, [&](const Port* port) { return lacks_device_file(node, *port); });
+}
+
 namespace {
 
 std::string hidden_switches(const TopoView& view) {
@@ -173,16 +178,6 @@ std::string soft_iwarp(const TopoView& view) {
   return {};
 }
 
-// In a container that sees the devices of the whole host, the NICs among these that a program here can open.
-std::vector<size_t> nics_of_container(const Node& node, std::vector<size_t> nics) {
-  std::erase_if(nics, [&](size_t nic) {
-    const auto ports = endpoints_of(node, node.topology.nics[nic]);
-    const auto is_closed = [&](const Port* port) { return lacks_device_file(node, *port); };
-    return !ports.empty() && std::ranges::all_of(ports, is_closed);
-  });
-  return nics;
-}
-
 }  // namespace
 
 TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap, int64_t wall) {
@@ -193,7 +188,8 @@ TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap
                 [](const Finding& finding) { return !is_fault(finding.status) || finding.suppressed; });
   std::vector<size_t> compute = built_of(node).present_compute();
   Pairing pairing = best_pairing(node.topology, node.ports, recorded_in(node));
-  const std::vector<size_t> own = nics_of_container(node, compute);
+  std::vector<size_t> own = compute;  // without those that this container was not given
+  std::erase_if(own, [&](size_t nic) { return is_closed(node, node.topology.nics[nic]); });
   if (!own.empty() && own.size() < compute.size())
     pairing = best_pairing(node.topology, usable_nics(node.topology, node.ports, own));
   // The GPUs that this container was not given take no NIC from its own.

@@ -30,6 +30,9 @@ TopoView topo_view(const Node& node, const Policy* policy = nullptr, std::string
 // switches of a Grace module are beside their CPU, and the NICs of the CPU are the nearest.
 bool hides_switches(const Topology& topology);
 
+// Whether this container sees the NIC, as all devices of its host, and no program here can open one of its ports.
+bool is_closed(const Node& node, const Nic& nic);
+
 // Limits of the classes and differences from nvidia-smi: a hypervisor that hides the PCIe tree, unknown NUMA nodes,
 // several NUMA nodes in a socket, bridges on a GPU module or NIC, no shared bridge, NICs on two sockets.
 std::vector<std::string> topo_notes(const TopoView& view);

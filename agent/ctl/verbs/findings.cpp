@@ -51,7 +51,10 @@ UnconfirmedApply unconfirmed_apply(const Root& root, const Node& node, const Opt
   return {"an apply was reverted at " + (*record)->reverted + "; not restored: " + left, true};
 }
 
-void add_unfinished(Report& report, const Root& root, const Node& node, const Options& options) {
+// Adds a finding of the rule `agent` for each port of a self-test that was interrupted and is not ended (nothing while
+// a program writes: the test may be running), and for an overdue apply with --confirm while no agent runs. The exporter
+// sees neither.
+static void add_unfinished(Report& report, const Root& root, const Node& node, const Options& options) {
   Finding agent;
   agent.id = "agent";
   const auto is_asked = [&](const std::string& name) { return is_of_rule(agent, name); };

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/verbs/inventory_verb.h"
-
+// inventory: the parts of the last good state, and the differences now.
 #include <unistd.h>
-
-#include <algorithm>
 
 #include "base/json.h"
 #include "base/parse.h"
@@ -94,23 +91,6 @@ int accept(const Node& node, const Machine& machine, const Options& options, Out
 }
 
 }  // namespace
-
-std::string inventory_line(const Node& node, int64_t wall) {
-  if (!node.inventory_unread.empty()) return "Inventory: not readable: " + node.inventory_unread + "\n";
-  if (!node.inventory) return {};
-  const size_t lost = losses_since(node).size();
-  std::string state = "none is missing";
-  if (lost > 0) state = std::to_string(lost) + " gone or changed: fabric-agentctl inventory";
-  return "Inventory: " + counted(node.inventory->parts.size(), "part") + " as of " +
-         moment_text(node.inventory->taken, wall) + "; " + state + ".\n";
-}
-
-Json inventory_json(const Node& node) {
-  if (!node.inventory) return {};
-  return {{"taken", node.inventory->taken},
-          {"parts", node.inventory->parts.size()},
-          {"missing", losses_since(node).size()}};
-}
 
 int run_inventory(const Options& options, Output& output) {
   const auto& words = options.arguments;

@@ -45,8 +45,7 @@ std::string lines_kept(std::string_view text, KeepLine&& keep) {
 }
 
 // The lines "NAME : VALUE" of these names.
-template <size_t N>
-std::string members_kept(std::string_view text, const std::array<std::string_view, N>& names) {
+std::string members_kept(std::string_view text, const std::vector<std::string_view>& names) {
   return lines_kept(text, [&](std::string_view line) {
     const size_t colon = line.find(':');
     const bool is_used = colon != std::string_view::npos && contains(names, trim(line.substr(0, colon)));
@@ -84,8 +83,7 @@ Kept kernel_command_line(const std::string& text) {
 }
 
 Kept cpu_lines(const std::string& text) {
-  return members_kept(
-      text, std::to_array<std::string_view>({"processor", "vendor_id", "cpu family", "model", "model name", "flags"}));
+  return members_kept(text, {"processor", "vendor_id", "cpu family", "model", "model name", "flags"});
 }
 
 Kept memory_size(const std::string& text) {
@@ -205,8 +203,7 @@ Kept nvidia_version(const std::string& text) {
 }
 
 Kept gpu_lines(const std::string& text) {
-  return members_kept(
-      text, std::to_array<std::string_view>({"Model", "GPU UUID", "Device Minor", "GPU Excluded", "GPU Blacklisted"}));
+  return members_kept(text, {"Model", "GPU UUID", "Device Minor", "GPU Excluded", "GPU Blacklisted"});
 }
 
 Kept kernel_options(const std::string& text) {
@@ -369,7 +366,7 @@ std::string cables_json(const CableRows& rows, const std::string& host) {
 
 std::string cables_table(const CableRows& rows, const std::string& host) {
   const auto quoted = [](std::string field) {
-    for (size_t at = 0; (at = field.find('"', at)) != std::string::npos; at += 2) field.insert(at, 1, '"');
+    replace_all(field, "\"", "\"\"");
     return "\"" + field + "\"";
   };
   std::string table = "Device A,Termination A,Device B,Termination B\n";

@@ -89,8 +89,8 @@ std::chrono::seconds end_test(Options options, const Port& port, confirm::RetryP
   auto machine = open_machine(options);
   if (!lock || !machine) return kRetry;
   Node node = scan_for_writing(*machine);
-  const bool is_here = std::ranges::any_of(node.ports, [&](const Port& each) { return each.id() == port.id(); });
-  if (!is_here && machine->policy && !machine->policy->exclude.empty()) {  // the test had another policy
+  if (!contains(node.ports, port.id(), &Port::id) && machine->policy &&
+      !machine->policy->exclude.empty()) {  // the test had another policy
     machine->policy->exclude.clear();
     node = scan_for_writing(*machine);
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/verbs/status_verb.h"
 
-#include <algorithm>
 #include <map>
 
 #include "base/find.h"
@@ -12,10 +11,10 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "ctl/verbs/findings.h"
-#include "ctl/verbs/inventory_verb.h"
 #include "enforce/selftest.h"
 #include "judge/finding.h"
 #include "judge/report.h"
+#include "judge/topology.h"
 #include "node/port.h"
 #include "node/state.h"
 #include "policy/config.h"
@@ -66,6 +65,13 @@ Sync sync_of(const Node& node, const Changes* changes) {
   return {"no", exceptions};
 }
 
+// "2026-01-01T00:10:00Z (5 min ago)", or "-"
+std::string moment_text(const std::string& time, int64_t wall) {
+  const std::string ago = ago_text(time, wall);
+  if (ago == time) return or_dash(time);
+  return time + " (" + ago + ")";
+}
+
 // Empty: unknown.
 std::string_view mode_word(const AgentState& agent) { return agent.mode ? to_text(*agent.mode) : std::string_view(); }
 
@@ -73,10 +79,9 @@ std::string agent_lines(const Node& node, int64_t wall) {
   if (!node.agent_unread.empty()) return "Agent: state not readable.\n";
   if (!node.agent) return "Agent: not running; no state published.\n";
   const AgentState& agent = *node.agent;
-  std::string text = "Agent: not running; last change " + moment_text(agent.updated, wall) + ".\n";
-  if (agent.running)
-    text = "Agent: running, " + std::string(mode_word(agent)) + " mode; last change " +
-           moment_text(agent.updated, wall) + ".\n";
+  std::string state = "not running";
+  if (agent.running) state = "running, " + std::string(mode_word(agent)) + " mode";
+  std::string text = "Agent: " + state + "; last change " + moment_text(agent.updated, wall) + ".\n";
   if (!agent.held.empty()) text += "Agent: enforcement suspended: " + agent.held + ".\n";
   if (!agent.config_error.empty())
     text += "Agent: invalid configuration, the last valid one is in use (/" + std::string(kLastGoodFile) +
@@ -85,6 +90,25 @@ std::string agent_lines(const Node& node, int64_t wall) {
     text += "Agent: no [[port]] entry matches any more since a reload: " + names_text(agent.lost_entry) + "\n";
   if (agent.lost_originals) text += "Agent: original settings unreadable: " + agent.lost_originals->why + "\n";
   return text;
+}
+
+// "Inventory: 24 parts as of 2026-01-01T00:00:00Z; none is missing." Empty: none is recorded.
+std::string inventory_line(const Node& node, int64_t wall) {
+  if (!node.inventory_unread.empty()) return "Inventory: not readable: " + node.inventory_unread + "\n";
+  if (!node.inventory) return {};
+  const size_t lost = losses_since(node).size();
+  std::string state = "none is missing";
+  if (lost > 0) state = std::to_string(lost) + " gone or changed: fabric-agentctl inventory";
+  return "Inventory: " + counted(node.inventory->parts.size(), "part") + " as of " +
+         moment_text(node.inventory->taken, wall) + "; " + state + ".\n";
+}
+
+// Null: none is recorded, or the inventory cannot be read.
+Json inventory_json(const Node& node) {
+  if (!node.inventory) return {};
+  return {{"taken", node.inventory->taken},
+          {"parts", node.inventory->parts.size()},
+          {"missing", losses_since(node).size()}};
 }
 
 // Details and drift of each setting, as the agent reports them.
@@ -155,13 +179,6 @@ std::string settings_text(const Port& port, const PortPolicy* policy, const Chan
   }
   if (table.empty()) return "  no settings could be read\n";
   return table.text(output);
-}
-
-void add_to(std::vector<std::pair<std::string, std::vector<std::string>>>& lists, const std::string& key,
-            const std::string& name) {
-  auto* list = find_where(lists, [&](const auto& each) { return each.first == key; });
-  if (list == nullptr) list = &lists.emplace_back(key, std::vector<std::string>{});
-  list->second.push_back(name);
 }
 
 // A NIC that has recorded original settings, but is not in the machine.
@@ -255,8 +272,13 @@ std::string remarks_text(const ShownPorts& shown, const Output& output) {
 
 std::string unmanaged_text(const Node& node, const Policy& policy, const Output& output) {
   std::vector<std::pair<std::string, std::vector<std::string>>> ports;  // by reason, in the order of their first port
-  for (const Port& port : node.ports)
-    if (const std::string why = why_unmanaged(policy, port); !why.empty()) add_to(ports, why, port.id());
+  for (const Port& port : node.ports) {
+    const std::string why = why_unmanaged(policy, port);
+    if (why.empty()) continue;
+    auto* same = find_where(ports, [&](const auto& each) { return each.first == why; });
+    if (same == nullptr) same = &ports.emplace_back(why, std::vector<std::string>{});
+    same->second.push_back(port.id());
+  }
   std::string text;
   for (const auto& [why, names] : ports) text += names_text(names) + ": unmanaged: " + why + "\n";
   return folded(text, output.width);

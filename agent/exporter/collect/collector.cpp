@@ -132,7 +132,7 @@ struct Collector::Shared : std::enable_shared_from_this<Collector::Shared> {
   bool stop = false;
   uint64_t version = 0, generation = 0;
   const std::shared_ptr<HostThread> host;
-  std::map<std::string, std::shared_ptr<DeviceThread>, decltype(&natural_less)> devices{natural_less};
+  std::map<std::string, std::shared_ptr<DeviceThread>, NaturalLess> devices;
 
   // The caller holds the mutex.
   void start(const std::shared_ptr<ReaderThread>& reader);

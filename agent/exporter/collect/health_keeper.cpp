@@ -46,8 +46,6 @@ Result<void> save_memory(const std::string& directory, const char* name, const H
 
 }  // namespace
 
-Moment moment_now() { return {seconds_on(CLOCK_BOOTTIME), static_cast<int64_t>(std::time(nullptr))}; }
-
 // Findings do not survive a reboot. Acknowledgements of findings that have ended survive it: they do not cover a new
 // finding.
 Result<void> HealthKeeper::load() {

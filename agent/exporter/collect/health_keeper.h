@@ -17,7 +17,6 @@ struct Moment {
   double boot = 0;   // seconds since boot, including suspend
   int64_t wall = 0;  // seconds since 1970
 };
-Moment moment_now();
 
 class HealthKeeper {
  public:

@@ -50,24 +50,24 @@ HostReading HostReader::read(const std::vector<std::string>* devices, bool topol
   if (opened_) root = &*opened_;
 
   const auto start = Clock::now();
-  agent_ = {"agent", "", true, 0, {}};
+  CollectorRun run{"agent", "", true, 0, {}};
   node_.agent_is_newer = false;
   std::shared_ptr<const AgentState> state;
   if (root != nullptr) {
     if (auto loaded = agent_state_.load(*root)) {
       state = std::move(*loaded);
     } else {
-      agent_.success = false;
-      agent_.error = loaded.error().text();
+      run.success = false;
+      run.error = loaded.error().text();
       node_.agent_is_newer = loaded.error().code == kNewerFormat;
     }
   }
-  agent_.seconds = seconds_since(start);
+  run.seconds = seconds_since(start);
   const bool agent_acted = state != state_;
   state_ = std::move(state);
   node_.agent.reset();
   if (state_) node_.agent = *state_;
-  node_.agent_unread = agent_.error;
+  node_.agent_unread = run.error;
 
   Neighbors neighbors;
   if (root != nullptr) {
@@ -77,8 +77,9 @@ HostReading HostReader::read(const std::vector<std::string>* devices, bool topol
     else neighbors = std::move(**published);
   }
 
-  return {node_,          std::move(neighbors), {topology_, agent_}, agent_acted,
-          topology_read_, optics_.read(root),   vnic_.read(root)};
+  return {node_,           std::move(neighbors), {topology_, std::move(run)},
+          agent_acted,     topology_read_,       optics_.read(root),
+          vnic_.read(root)};
 }
 
 void HostReader::read_topology() {

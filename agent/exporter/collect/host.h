@@ -71,7 +71,7 @@ class HostReader {
   state::NeighborReader neighbors_;
   AgentFile<state::Optics> optics_{state::kOpticsFile, state::parse_optics};
   AgentFile<state::Vnic> vnic_{state::kVnicFile, state::parse_vnic};
-  CollectorRun topology_{kTopologyCollector, "", true, 0, {}}, agent_{"agent", "", true, 0, {}};
+  CollectorRun topology_{kTopologyCollector, "", true, 0, {}};
 };
 
 // Readings that change rarely and belong to no RDMA device: IP addresses, the platform around GPUs and NICs, the host.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/collect/sampler.h"
 
-#include <algorithm>
 #include <ctime>
 
 #include "base/clock.h"

@@ -57,7 +57,6 @@ class Access {
   // Replaces the settings and drops the requests that wait, without a call of `Done`. Correct passwords stay known if
   // their hash is the same, and failures are remembered.
   void use(std::shared_ptr<const WebConfig> web);
-  void drop_requests() { queue_.clear(); }
 
   [[nodiscard]] const WebConfig* web() const { return web_.get(); }
   // 0: permitted; kWaits; 401, 403 (certificate), 429, 503.

@@ -121,6 +121,12 @@ std::string card(Status status, const std::string& content, const std::string& a
   return element("li", attributes + "class=\"card " + std::string(to_text(status)) + "\"", content) + "\n";
 }
 
+// A list that is folded at first; empty without entries.
+std::string details(const std::string& title, const std::string& list) {
+  if (list.empty()) return {};
+  return element("details", "", element("summary", "", title) + element("ol", "", list));
+}
+
 std::string names(const std::vector<std::string>& all, size_t most) {
   std::string out;
   for (size_t i = 0; i < std::min(all.size(), most); ++i) append_item(out, all[i]);
@@ -223,20 +229,10 @@ class Landing {
     else out = element("ol", "", open);
     if (groups_.size() > kMaxGroups)
       out += paragraph(std::to_string(groups_.size() - kMaxGroups) + " more: fabric-agentctl check");
-    if (acknowledged > 0)
-      out += element("details", "",
-                     element("summary", "", std::to_string(acknowledged) + " acknowledged") + element("ol", "", known));
-    if (suppressions > 0)
-      out +=
-          element("details", "",
-                  element("summary", "", std::to_string(suppressions) + " suppressed") + element("ol", "", suppressed));
-    if (differing > 0)
-      out += element("details", "",
-                     element("summary", "", counted(differing, "setting") + " not enforced (audit mode)") +
-                         element("ol", "", audited));
-    if (limits > 0)
-      out += element("details", "",
-                     element("summary", "", std::to_string(limits) + " not judged") + element("ol", "", unjudged));
+    out += details(std::to_string(acknowledged) + " acknowledged", known) +
+           details(std::to_string(suppressions) + " suppressed", suppressed) +
+           details(counted(differing, "setting") + " not enforced (audit mode)", audited) +
+           details(std::to_string(limits) + " not judged", unjudged);
     return section("What to do", out);
   }
 

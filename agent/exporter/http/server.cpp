@@ -247,7 +247,6 @@ void Server::resume_waiting() {
 
 void Server::resume_all() {
   resume_waiting();
-  access_.drop_requests();
   for (const auto& [number, request] : checking_) ::MHD_resume_connection(request->connection);
   checking_.clear();
 }

@@ -269,6 +269,15 @@ std::string with_values(const std::string& text, std::string_view key, char end,
   return out.append(text, done);
 }
 
+// `hide` of the text, which keeps the blanks around it.
+template <class Hide>
+std::string with_word(const std::string& text, Hide&& hide) {
+  const std::string_view word = trim(text);
+  if (word.empty()) return text;
+  const size_t at = text.find(word);
+  return text.substr(0, at) + hide(word) + text.substr(at + word.size());
+}
+
 // The attributes of rtnetlink messages that have addresses; other attributes may have the same length.
 struct Addresses {
   uint16_t message;
@@ -435,23 +444,13 @@ class Anonymizer {
     if (ask == Ask::resolve || ask == Ask::list) return name(text, is_kernels);
     if (ask != Ask::read) return content(text, is_kernels);
     // The host name is replaced in any case, also if it is a common word or the name of a device.
-    if (what.ends_with("/hostname")) {
-      const std::string_view hostname = trim(text);
-      if (hostname.empty()) return text;
-      const size_t at = text.find(hostname);
-      return text.substr(0, at) + host_pseudonym(hostname) + text.substr(at + hostname.size());
-    }
+    if (what.ends_with("/hostname")) return with_word(text, host_pseudonym);
     if (!is_kernels) text = without_host_of_cabling(std::move(text));
     // Files whose content is one unique word: of DMI, GPUs, disks, the installation, an E-Switch (its NIC's GUID).
     const std::string_view file = std::string_view(what).substr(what.rfind('/') + 1);
     for (const std::string_view word :
-         {"serial", "uuid", "unique_id", "machine-id", "boot_id", "wwid", "asset_tag", "phys_switch_id"}) {
-      if (file.find(word) == std::string_view::npos) continue;
-      const std::string_view serial = trim(text);
-      if (serial.empty()) return text;
-      const size_t at = text.find(serial);
-      return text.substr(0, at) + pseudonyms_.of_word(serial) + text.substr(at + serial.size());
-    }
+         {"serial", "uuid", "unique_id", "machine-id", "boot_id", "wwid", "asset_tag", "phys_switch_id"})
+      if (file.find(word) != std::string_view::npos) return serial(text);
     if (what.ends_with("/properties"))
       text = with_values(text, "unique_id ", '\n', [this](const std::string& value) { return unique_id(value); });
     if (what.ends_with("/optics.json"))
@@ -470,6 +469,10 @@ class Anonymizer {
   }
 
  private:
+  std::string serial(const std::string& text) {
+    return with_word(text, [this](std::string_view word) { return pseudonyms_.of_word(word); });
+  }
+
   // "unique_id 1234567890123456789" of a node of /sys/class/kfd: the GPU's number, in decimal digits.
   std::string unique_id(const std::string& digits) {
     const auto id = parse_number<uint64_t>(digits);
@@ -513,10 +516,7 @@ class Anonymizer {
     }
     constexpr size_t kLength = 16;
     const std::string real = bytes.substr(start, kLength);
-    const std::string_view word = trim(real);
-    if (word.empty()) return;
-    std::string hidden = real;
-    hidden.replace(static_cast<size_t>(word.data() - real.data()), word.size(), pseudonyms_.of_word(word));
+    const std::string hidden = serial(real);
     int difference = 0;
     for (size_t i = 0; i < kLength; ++i)
       difference += static_cast<unsigned char>(hidden[i]) - static_cast<unsigned char>(real[i]);

@@ -182,6 +182,10 @@ std::vector<Counter> Selection::of(View8 names, std::span<const uint64_t> values
     total_ = count;
     hash_ = hash;
   }
+  return with(values);
+}
+
+std::vector<Counter> Selection::with(std::span<const uint64_t> values) const {
   std::vector<Counter> out;
   out.reserve(positions_.size());
   for (const Position& position : positions_) {

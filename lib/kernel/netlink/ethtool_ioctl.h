@@ -28,6 +28,8 @@ class Selection {
   // The wanted counters of pair_statistics(names, values), or of a whole reading.
   std::vector<Counter> of(View8 names, std::span<const uint64_t> values);
   std::vector<Counter> of(const std::vector<Counter>& all);
+  // The counters of the newest reading with the values of a later one, which are those of all statistics.
+  [[nodiscard]] std::vector<Counter> with(std::span<const uint64_t> values) const;
 
   // Newest reading: the number of all statistics, and the position of each wanted one.
   struct Position {

@@ -75,6 +75,12 @@ std::optional<Location> parse_location(std::string_view resolved) {
   return location;
 }
 
+std::optional<Location> location_at(const Root& root, const std::string& link) {
+  const auto resolved = root.resolve(link);
+  if (!resolved) return std::nullopt;
+  return parse_location(*resolved);
+}
+
 PciDevice read_function(const Root& root, const Location& location) {
   PciDevice function;
   function.pci = location.pci;

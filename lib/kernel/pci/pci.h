@@ -29,6 +29,8 @@ struct Location {
   size_t below = 0;                  // components of the path below the function
 };
 std::optional<Location> parse_location(std::string_view resolved);
+// The place to which the link leads. nullopt also: there is no such link.
+std::optional<Location> location_at(const Root& root, const std::string& link);
 
 // Fills ids, class and place of the function, but not numa and link. Unreadable ids stay 0.
 PciDevice read_function(const Root& root, const Location& location);

@@ -10,16 +10,19 @@
 #include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <signal.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <mutex>
 #include <set>
 
+#include "agentd/agent.h"
 #include "agentd/messages.h"
 #include "agentd/monitor.h"
 #include "agentd/options.h"
@@ -29,8 +32,8 @@
 #include "enforce/suspect.h"
 #include "judge/rule.h"
 #include "node/state.h"
+#include "support/config.h"
 #include "support/netns.h"
-#include "support/running_agent.h"
 #include "support/test.h"
 #include "support/tree.h"
 
@@ -380,6 +383,49 @@ Result<std::vector<Message>> delete_link(Netlink& route, int ifindex) {
   request.header(header);
   return route.talk(RTM_DELLINK, 0, request.data());
 }
+
+// Runs the agent's event loop in a thread, on this kernel, in the namespaces of the test.
+class RunningAgent : public test::ConfigFiles {
+ protected:
+  // Opens the kernel in the current namespaces of the test. Blocks the signals that the agent handles.
+  void open_kernel_here() {
+    auto kernel = open_kernel("/");
+    ASSERT_TRUE(kernel.ok()) << kernel.error().text();
+    kernel_.emplace(std::move(*kernel));
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (int signal : {SIGHUP, SIGTERM, SIGINT}) sigaddset(&signals, signal);
+    ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &signals, nullptr), 0);
+  }
+  void TearDown() override { stop(); }
+  void stop() {
+    if (!thread_.joinable()) return;
+    ::kill(::getpid(), SIGTERM);
+    thread_.join();
+  }
+
+  // An environment without a log, in which no port is in use.
+  Environment environment(std::function<std::vector<Port>(const Policy&)> scan) {
+    return {.kernel = *kernel_,
+            .directory = tree.path(),
+            .log = [](const JournalEntry&) {},
+            .scan = std::move(scan),
+            .in_use = [](const Port&) { return false; }};
+  }
+  void start(Environment environment, const std::string& config) {
+    tree.file("a.toml", config);
+    manager_.emplace(std::move(environment), test::loaded(load()).policy);
+    agent_.emplace(*kernel_, *manager_, file());
+    const auto opened = agent_->open();
+    ASSERT_TRUE(opened.ok()) << opened.error().text();
+    thread_ = std::thread([this] { EXPECT_TRUE(agent_->run().ok()); });
+  }
+
+  std::optional<Kernel> kernel_;
+  std::optional<PortManager> manager_;
+  std::optional<Agent> agent_;
+  std::thread thread_;
+};
 
 class Loop : public RunningAgent {
  protected:

@@ -146,11 +146,6 @@ std::vector<std::string> faults_of(const std::string& function) {
   return kFaults.at(kind == kKinds.end() ? function : kind->second);
 }
 
-std::string text_of(const std::string& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 bool becomes(const std::function<bool()>& done) {
   const auto end = Clock::now() + kPatience;
   while (!done()) {
@@ -179,14 +174,14 @@ class Scenario {
     is_published("host", kSysctl);
     stop();
     judge_files();
-    if (!complaints_.empty()) complain("log of the agent:\n" + text_of(log()));
+    if (!complaints_.empty()) complain("log of the agent:\n" + test::slurp(log()));
     return complaints_;
   }
 
  private:
   void complain(const std::string& what) { complaints_ += what + "\n"; }
   [[nodiscard]] std::string log() const { return folder_ + "/log"; }
-  [[nodiscard]] bool has_failed() const { return !text_of(folder_ + "/done").empty(); }
+  [[nodiscard]] bool has_failed() const { return !test::slurp(folder_ + "/done").empty(); }
 
   // A network namespace with a veth, and a mount namespace in which /sys shows its ends as the netdevs of soft-RoCE
   // ports, and /run and /var/lib have only what the apply and the self-test have left.
@@ -215,7 +210,7 @@ class Scenario {
     set_mtu(kReleased, kTried.mtu_of_released);
     timespec now{};
     ::clock_gettime(CLOCK_BOOTTIME, &now);
-    const std::string boot = trimmed(text_of("/proc/sys/kernel/random/boot_id"));
+    const std::string boot = trimmed(test::slurp("/proc/sys/kernel/random/boot_id"));
     const nlohmann::json record{{"format", 1},
                                 {"id", "1-1"},
                                 {"boot_id", boot},
@@ -299,7 +294,7 @@ class Scenario {
     if (WIFSIGNALED(status)) complain("ended by signal " + std::to_string(WTERMSIG(status)));
     else if (!has_failed() || WEXITSTATUS(status) == 0)
       complain("ended with status " + std::to_string(WEXITSTATUS(status)));
-    else if (text_of(log()).empty()) complain("ended without a word");
+    else if (test::slurp(log()).empty()) complain("ended without a word");
     return true;
   }
 
@@ -331,16 +326,16 @@ class Scenario {
     if (released != kOriginal.mtu_of_released && !(released.is_null() && is_restored))
       complain("the released port: " + now().text() + ", saved: " + originals.dump());
     if (const auto host = json_of(kSysctlFile); member(member(host, "values"), kSysctl) != kOriginal.sysctl)
-      complain("the original sysctl is not saved: " + text_of(kSysctlFile));
+      complain("the original sysctl is not saved: " + test::slurp(kSysctlFile));
     if (const auto record = json_of(kConfirmFile);
         std::filesystem::exists(kConfirmFile) &&
         (member(record, "reverted").is_null() || !member(record, "before").empty() ||
          !member(record, "sysctl").empty()))
-      complain("the apply is not reverted: " + text_of(kConfirmFile));
+      complain("the apply is not reverted: " + test::slurp(kConfirmFile));
     // Without RDMA's netlink no port counts as idle, which the end of a self-test waits for.
     if (const auto test = json_of(kSelfTestFile);
         std::filesystem::exists(kSelfTestFile) && mtu_in(member(test, "ports"), kReleased) != kOriginal.mtu_of_released)
-      complain("the settings from before the self-test are lost: " + text_of(kSelfTestFile));
+      complain("the settings from before the self-test are lost: " + test::slurp(kSelfTestFile));
   }
 
   void is_published(const std::string& subject, const std::string& key) {
@@ -366,7 +361,7 @@ class Scenario {
 
   // The files, as the agent has written them; null: there is none, or it is not JSON.
   static nlohmann::json json_of(const std::string& file) {
-    auto json = nlohmann::json::parse(text_of(file), nullptr, false);
+    auto json = nlohmann::json::parse(test::slurp(file), nullptr, false);
     if (json.is_discarded()) return nullptr;
     return json;
   }
@@ -388,7 +383,7 @@ class Scenario {
   }
 
   // As the kernel has them.
-  [[nodiscard]] static Values now() { return {mtu(kPort), mtu(kReleased), trimmed(text_of(kSysctlPath))}; }
+  [[nodiscard]] static Values now() { return {mtu(kPort), mtu(kReleased), trimmed(test::slurp(kSysctlPath))}; }
   static std::string trimmed(std::string text) {
     while (text.ends_with('\n')) text.pop_back();
     return text;
@@ -474,7 +469,7 @@ class CallFaults : public testing::Test {
       for (size_t i = worker; i < faults.size(); i += kAtOnce) {
         const std::string where = folder(std::to_string(i));
         const std::string complaints = run_apart(where, faults[i]);
-        if (!text_of(where + "/done").empty()) std::ofstream(where + ".met") << "";
+        if (!test::slurp(where + "/done").empty()) std::ofstream(where + ".met") << "";
         if (!complaints.empty()) std::ofstream(where + ".complaints") << complaints;
         std::filesystem::remove_all(where);
       }
@@ -489,7 +484,7 @@ class CallFaults : public testing::Test {
     for (size_t i = 0; i < faults.size(); ++i) {
       const std::string where = tree_.path() + "/" + std::to_string(i);
       if (std::filesystem::exists(where + ".met")) ++met;
-      EXPECT_EQ(text_of(where + ".complaints"), "")
+      EXPECT_EQ(test::slurp(where + ".complaints"), "")
           << faults[i].function << " fails with " << faults[i].fault << " at " << faults[i].place;
     }
     // Timing decides whether a place is reached again: by a periodic reading, or by a wait.

@@ -46,6 +46,7 @@ using namespace std::string_view_literals;
 namespace fs = std::filesystem;
 using test::code_of;
 using test::has;
+using test::replaced;
 using test::Tree;
 
 constexpr std::string_view kMac("\x0c\x42\xa1\x5e\x77\x9d", 6);
@@ -167,12 +168,6 @@ std::string output_of(const Options& options) {
   Output output;
   (void)find_verb(options.verb)->run(options, output);
   return output.text + output.errors;
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
 }
 
 std::string judged(const std::string& verb, const std::string& directory) {
@@ -1000,18 +995,12 @@ Timed discovered(const Tree& tree) {
   return {std::move(xml), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
 }
 
-size_t count(const std::string& text, const std::string& what) {
-  size_t found = 0;
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size()) ++found;
-  return found;
-}
-
 TEST(HwlocTree, IsReadLikeAMachine) {
   Tree tree;
   add_cpus(tree);
   const Timed all = discovered(tree);
   ASSERT_TRUE(all.xml) << all.xml.error().text();
-  EXPECT_EQ(count(*all.xml, "type=\"PU\""), 4u) << *all.xml;
+  EXPECT_EQ(test::count_of(*all.xml, "type=\"PU\""), 4u) << *all.xml;
   EXPECT_TRUE(has(*all.xml, "PRODUCT"));
   const auto view = parse_hwloc_xml(*all.xml, "x");
   ASSERT_TRUE(view) << view.error().text();

@@ -36,6 +36,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::has;
+using test::replaced;
 using test::Tree;
 
 // -- Texts
@@ -226,12 +227,6 @@ struct Site {
     own(state::kNeighborFile, state::neighbors_text({.source = state::kLldpSource, .heard = {neighbor}}, 990));
   }
 };
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
-}
 
 std::string bytes_below(const std::string& directory) {
   std::string all;

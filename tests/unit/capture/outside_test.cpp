@@ -24,7 +24,6 @@
 #include "policy/cabling.h"
 #include "policy/config.h"
 #include "support/ctl.h"
-#include "support/lldp_frame.h"
 #include "support/module_image.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -38,6 +37,22 @@ namespace fs = std::filesystem;
 using test::code_of;
 using test::has;
 using test::Tree;
+
+// An LLDP frame with the names of chassis and port, and `text` as port description, system name and system description.
+std::string lldp_frame(const std::string& chassis, const std::string& port, const std::string& text) {
+  std::string frame("\x01\x80\xc2\x00\x00\x0e\x00\x00\x00\x00\x00\x01\x88\xcc", 14);
+  const auto tlv = [&](unsigned type, const std::string& value) {
+    frame += static_cast<char>(type << 1U);
+    frame += static_cast<char>(value.size());
+    frame += value;
+  };
+  tlv(1, "\x07" + chassis);
+  tlv(2, "\x05" + port);
+  tlv(3, std::string("\0\x78", 2));
+  for (const unsigned type : {4U, 5U, 6U}) tlv(type, text);
+  tlv(0, "");
+  return frame;
+}
 
 // -- Files that a service writes into a folder of its own
 
@@ -226,7 +241,7 @@ const std::string kEvilQuoted = R"("a\u001b[2Jb\nc\rd\u202Ee\u009Bf\u2028g\u007F
 bool is_shown(const std::string& text, Breaks breaks = Breaks::replace) { return clean_text(text, breaks) == text; }
 
 std::vector<std::string> of_lldp() {
-  const std::string frame = test::lldp_frame(kEvil, kEvil, kEvil);
+  const std::string frame = lldp_frame(kEvil, kEvil, kEvil);
   const auto heard = lldp::parse_frame(std::as_bytes(std::span(frame)));
   if (!heard) return {};
   return {heard->chassis_id, heard->port_id, heard->port_description, heard->system_name, heard->system_description};
@@ -594,7 +609,7 @@ std::vector<Kind> wire() {
   std::string memory(256, '\0');
   for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<char>('A' + i % 26);
   memory[0] = 0x11;
-  const std::string frame = test::lldp_frame("leaf01", "Ethernet1", std::string(60, 'x'));
+  const std::string frame = lldp_frame("leaf01", "Ethernet1", std::string(60, 'x'));
   return {{"a module's memory", memory, End::lengths,
            [](const std::string& bytes) {
              std::vector<eeprom::Page> pages;

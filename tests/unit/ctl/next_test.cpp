@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan ends with a command that the next program does not refuse: in each state of the machine, the commands at the
 // ends are run, one after the other, until there is nothing to write.
-#include <filesystem>
 
 #include "base/json.h"
 #include "ctl/verbs/write_verbs.h"

@@ -90,7 +90,7 @@ struct Machine : testing::Test {
     if (!netdev.empty()) tree.file(ports[name] + "/gid_attrs/ndevs/" + number, netdev + "\n");
   }
 
-  void routable_gid(const std::string& name, unsigned host, const std::string& netdev = "") {
+  void routable_gid(const std::string& name, unsigned host, const std::string& netdev) {
     gid(name, kIpv4 + std::to_string(host), 3, "RoCE v2", netdev);
   }
 

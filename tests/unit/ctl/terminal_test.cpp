@@ -115,8 +115,7 @@ class Session {
   // The notes of the pagers since the last call.
   std::string noted() {
     const std::string file = tree_.path() + "/log";
-    std::ifstream in(file);
-    std::string text(std::istreambuf_iterator<char>(in), {});
+    std::string text = test::slurp(file);
     ::unlink(file.c_str());
     return text;
   }
@@ -209,11 +208,6 @@ TEST(Color, IsChosenAsBySystemctl) {
 
 constexpr const char* kState = "sys/class/infiniband/mlx5_0/ports/1/state";
 constexpr const char* kGone = "\033[?7h\033[?25h\033[?1049l";
-
-void make_machine(Tree& tree) {
-  add_roce_port(tree);
-  tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence", "4\n");
-}
 
 // The whole program, as main() runs it.
 [[noreturn]] void run_program(const std::vector<std::string>& words) {
@@ -321,7 +315,10 @@ class Program {
 
 class WatchOnATerminal : public ::testing::Test {
  protected:
-  WatchOnATerminal() { make_machine(tree_); }
+  WatchOnATerminal() {
+    add_roce_port(tree_);
+    tree_.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence", "4\n");
+  }
   [[nodiscard]] std::vector<std::string> words(std::vector<std::string> verb) const {
     verb.insert(verb.end(), {"--root", tree_.path()});
     return verb;

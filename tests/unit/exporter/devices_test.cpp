@@ -29,6 +29,21 @@ using test::Tree;
 
 // -- The reader
 
+// Passes all calls to the same socket, for a Kernel that is opened repeatedly.
+class BorrowedNetlink final : public Netlink {
+ public:
+  explicit BorrowedNetlink(Netlink& socket) : socket_(socket) {}
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
+    return socket_.talk(type, flags, payload);
+  }
+  Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take) override {
+    return socket_.dump(type, payload, patience, take);
+  }
+
+ private:
+  Netlink& socket_;
+};
+
 TEST(DeviceReader, TheKernelGoesThroughADevicesObjectsOnceForAllItsPortsAndBeyondARescan) {
   test::SlowNics nics;
   const std::string second = "sys/devices/pci0000:16/0000:16:01.0/0000:17:00.0/infiniband/mlx5_0/ports/2";
@@ -40,7 +55,7 @@ TEST(DeviceReader, TheKernelGoesThroughADevicesObjectsOnceForAllItsPortsAndBeyon
       .name = "mlx5_0", .resources = {{"qp", 2}}, .resources_errno = 0, .owners = {{"qp", {.user = 1, .kernel = 1}}}};
   DeviceReader reader(nics.tree.path(), "mlx5_0", nullptr, [&](const std::string& root) {
     auto kernel = nics.open()(root);
-    if (kernel) kernel->rdma = std::make_unique<test::BorrowedNetlink>(rdma);
+    if (kernel) kernel->rdma = std::make_unique<BorrowedNetlink>(rdma);
     return kernel;
   });
   for (int scan = 0; scan < 2; ++scan) {

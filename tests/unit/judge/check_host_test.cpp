@@ -11,6 +11,10 @@ namespace {
 
 using namespace test;
 
+std::vector<Wanted> saying(const std::string& id, const std::string& subject, Status status, const std::string& says) {
+  return {{.id = id, .subject = subject, .status = status, .says = says}};
+}
+
 // -- The host
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;

@@ -467,10 +467,10 @@ TEST(MtuChain, ComparesTheNetdevsOfAContainerOnEqualNics) {
 }
 
 // A pod with a macvlan on each NIC, all with the same MTU.
-Healthy pod_with_macvlans(size_t nics = 4) {
-  Healthy node(static_cast<int>(nics));
+Healthy pod_with_macvlans() {
+  Healthy node;
   for (Nic& nic : node.now.topology.nics) nic.netdev_elsewhere = true, nic.netdevs.clear();
-  for (size_t port = 0; port < nics; ++port) interface(node, port).mtu = 9000;
+  for (size_t port = 0; port < 4; ++port) interface(node, port).mtu = 9000;
   for (Port& port : node.now.ports) port.role = PortRole::netdev_elsewhere, port.netdev.clear();
   return node;
 }

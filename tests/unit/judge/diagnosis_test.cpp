@@ -16,6 +16,27 @@ namespace {
 
 using namespace test;
 
+// Configures the limits of a window, in [rules.ID] of its rule.
+void set_window(RulePolicy& policy, std::string_view key, const WindowLimits& limits) {
+  policy.by_id[std::string(find_window(key)->rule)].windows.insert_or_assign(std::string(key), limits);
+}
+
+void make_infiniband(Healthy& node) {
+  for (Node* each : {&node.before, &node.now})
+    for (Port& port : each->ports) {
+      port.link_layer = LinkLayer::infiniband;
+      port.netdev.clear();
+      port.qos = {};
+      port.rate = 50e9;
+    }
+  node.now.neighbors = {};
+  node.policy.ports.clear();
+}
+// The counter's unit is the time for eight bytes.
+void wait_for_credits(Healthy& node, double ratio) {
+  grow(node, Where::pma, "port_xmit_wait", static_cast<uint64_t>(ratio * kWindow * 50e9 / 8));
+}
+
 struct Plant {
   std::string rule;
   std::function<void(Healthy&)> plant;

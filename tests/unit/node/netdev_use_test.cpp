@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 
 #include <csignal>
-#include <cstring>
 
 #include "kernel/netlink/sock_diag.h"
 #include "support/netns.h"
@@ -75,6 +74,11 @@ class NetdevUse : public Veth {
     for (;;) ::accept(listener, nullptr, nullptr);
   }
 
+  // False also without nsenter(1).
+  [[nodiscard]] bool ip_in_peer(const std::string& arguments) const {
+    return std::system(("nsenter -t " + std::to_string(peer_) + " -n ip " + arguments).c_str()) == 0;
+  }
+
   // A session with the peer, or with an address of this host; -1: it cannot be made.
   static int session(const std::string& to) {
     sockaddr_storage address{};
@@ -106,6 +110,16 @@ class NetdevUse : public Veth {
   std::string forwarding() { return use(port_, User::forwarding); }
   static bool sysctl(const std::string& name, const char* value) {
     return std::system(("echo " + std::string(value) + " 2>/dev/null > /proc/sys/net/" + name).c_str()) == 0;
+  }
+
+  // A session whose source address, 10.55.0.9, is that of veth0.
+  void expect_session_of_another_address() {
+    // The peer answers by the link: its neighbor entry is enough.
+    if (!ip_in_peer("route add 10.55.0.9/32 dev use1")) GTEST_SKIP() << "requires nsenter";
+    const int fd = session("10.78.0.2");
+    ASSERT_GE(fd, 0);
+    EXPECT_EQ(use(), "a TCP session of this host (10.55.0.9) uses use0");
+    ::close(fd);
   }
 
   pid_t peer_ = -1;
@@ -228,8 +242,7 @@ TEST_F(NetdevUse, ATunnelWhoseWayIsNotAnsweredMayBeAboveThePort) {
 
 // No device of this namespace shows it, and its TCP sessions cannot be listed from here.
 TEST_F(NetdevUse, ADeviceAboveThePortInAnotherNamespace) {
-  const std::string in_peer = "nsenter -t " + std::to_string(peer_) + " -n ip ";
-  if (std::system((in_peer + "link set use1 up").c_str()) != 0) GTEST_SKIP() << "requires nsenter";
+  if (!ip_in_peer("link set use1 up")) GTEST_SKIP() << "requires nsenter";
   unsigned made = 0;
   for (const char* kind : {"macvlan", "vlan id 7", "ipvlan", "vxlan id 43 dstport 4789 dev use0"}) {
     if (!ip(std::string("link add usem link use0 type ") + kind)) continue;  // this kernel lacks it
@@ -237,12 +250,12 @@ TEST_F(NetdevUse, ADeviceAboveThePortInAnotherNamespace) {
     ++made;
     EXPECT_EQ(use(), "") << "the host's own, without a session";
     ASSERT_TRUE(ip("link set usem netns " + std::to_string(peer_)));
-    ASSERT_EQ(std::system((in_peer + "link set usem up").c_str()), 0);
+    ASSERT_TRUE(ip_in_peer("link set usem up"));
     EXPECT_EQ(use(), "a container (usem in another network namespace) uses use0");
     Port other;
     other.netdev = "veth0";
     EXPECT_EQ(use(other, User::session), "");
-    ASSERT_EQ(std::system((in_peer + "link del usem").c_str()), 0);
+    ASSERT_TRUE(ip_in_peer("link del usem"));
     EXPECT_EQ(use(), "");
   }
   if (made == 0) GTEST_SKIP() << "this kernel has neither macvlan, VLANs, ipvlan nor vxlan";
@@ -252,13 +265,12 @@ TEST_F(NetdevUse, ADeviceAboveThePortInAnotherNamespace) {
 TEST_F(NetdevUse, ADeviceAboveTheSameIndexOfAThirdNamespaceIsNoUser) {
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
-  const std::string index = std::to_string(id("use0").ifindex), peer = std::to_string(peer_);
+  const std::string index = std::to_string(id("use0").ifindex);
   const pid_t third = ::fork();
   if (third == 0) {
     const bool made = ::unshare(CLONE_NEWNET) == 0 && ip("link add low index " + index + " type bridge") &&
                       ip("link set low up") && ip("link add usem type vxlan id 44 dstport 4789 dev low") &&
-                      ip("link set usem netns " + peer) &&
-                      std::system(("nsenter -t " + peer + " -n ip link set usem up").c_str()) == 0;
+                      ip("link set usem netns " + std::to_string(peer_)) && ip_in_peer("link set usem up");
     (void)!::write(ready[1], made ? "m" : "-", 1);
     ::pause();
     ::_exit(0);
@@ -302,13 +314,7 @@ TEST_F(NetdevUse, ATcpSessionOfTheHost) {
 // The source address of a session may be that of another interface.
 TEST_F(NetdevUse, ASessionThatIsRoutedOverThePort) {
   ASSERT_TRUE(ip("addr add 10.55.0.9/32 dev veth0") && ip("route add 10.78.0.0/24 dev use0 src 10.55.0.9"));
-  // The peer answers by the link: its neighbor entry is enough.
-  const std::string in_peer = "nsenter -t " + std::to_string(peer_) + " -n ip route add 10.55.0.9/32 dev use1";
-  if (std::system(in_peer.c_str()) != 0) GTEST_SKIP() << "requires nsenter";
-  const int fd = session("10.78.0.2");
-  ASSERT_GE(fd, 0);
-  EXPECT_EQ(use(), "a TCP session of this host (10.55.0.9) uses use0");
-  ::close(fd);
+  expect_session_of_another_address();
   ip("addr flush dev veth0");
 }
 
@@ -317,12 +323,7 @@ TEST_F(NetdevUse, ASessionThatANextHopObjectRoutesOverThePort) {
   if (!sysctl("ipv4/nexthop_compat_mode", "0")) GTEST_SKIP() << "/proc/sys is read-only";
   ASSERT_TRUE(ip("addr add 10.55.0.9/32 dev veth0") && ip("nexthop add id 77 dev use0"));
   ASSERT_TRUE(ip("route add 10.78.0.0/24 nhid 77 src 10.55.0.9"));
-  const std::string in_peer = "nsenter -t " + std::to_string(peer_) + " -n ip route add 10.55.0.9/32 dev use1";
-  if (std::system(in_peer.c_str()) != 0) GTEST_SKIP() << "requires nsenter";
-  const int fd = session("10.78.0.2");
-  ASSERT_GE(fd, 0);
-  EXPECT_EQ(use(), "a TCP session of this host (10.55.0.9) uses use0");
-  ::close(fd);
+  expect_session_of_another_address();
   ip("nexthop del id 77");
   ip("addr flush dev veth0");
   sysctl("ipv4/nexthop_compat_mode", "1");
@@ -337,8 +338,7 @@ TEST_F(NetdevUse, RoutesOfNextHopObjects) {
               ip("nexthop add id 78 group 76/77"));
   ASSERT_TRUE(ip("link add useg type veth peer name useg1") && ip("link set useg1 netns " + std::to_string(peer_)));
   ASSERT_TRUE(ip("link set useg up"));
-  if (std::system(("nsenter -t " + std::to_string(peer_) + " -n ip link set useg1 up").c_str()) != 0)
-    GTEST_SKIP() << "requires nsenter";
+  if (!ip_in_peer("link set useg1 up")) GTEST_SKIP() << "requires nsenter";
   for (const auto& [id, is_of_port] : {std::pair("76", false), {"77", true}, {"78", true}}) {
     SCOPED_TRACE(id);
     ASSERT_TRUE(ip(std::string("route add default nhid ") + id + " table 100"));
@@ -397,8 +397,7 @@ TEST_F(NetdevUse, ThePacketsOfContainersThatTheHostRoutes) {
   if (!sysctl("ipv4/conf/use0/forwarding", "1")) GTEST_SKIP() << "/proc/sys is read-only";
   ASSERT_TRUE(ip("link add useg type veth peer name useg1") && ip("link set useg1 netns " + std::to_string(peer_)));
   ASSERT_TRUE(ip("link set useg up"));
-  if (std::system(("nsenter -t " + std::to_string(peer_) + " -n ip link set useg1 up").c_str()) != 0)
-    GTEST_SKIP() << "requires nsenter";
+  if (!ip_in_peer("link set useg1 up")) GTEST_SKIP() << "requires nsenter";
   ASSERT_TRUE(ip("route add 10.244.1.5/32 dev useg"));
   EXPECT_EQ(forwarding(), "") << "a connected prefix";
   for (const char* route : {"169.254.0.0/16 dev use0", "224.0.0.0/4 dev use0"}) {
@@ -432,8 +431,7 @@ TEST_F(NetdevUse, Ipv6PacketsThatOneInterfaceForwards) {
   ASSERT_TRUE(sysctl("ipv6/conf/all/forwarding", "0") && sysctl("ipv6/conf/use0/force_forwarding", "1"));
   ASSERT_TRUE(ip("link add useg type veth peer name useg1") && ip("link set useg1 netns " + std::to_string(peer_)));
   ASSERT_TRUE(ip("link set useg up"));
-  if (std::system(("nsenter -t " + std::to_string(peer_) + " -n ip link set useg1 up").c_str()) != 0)
-    GTEST_SKIP() << "requires nsenter";
+  if (!ip_in_peer("link set useg1 up")) GTEST_SKIP() << "requires nsenter";
   ASSERT_TRUE(ip("addr add fd77::1/64 dev use0 nodad") && ip("-6 route add fd99::/64 via fd77::2 dev use0"));
   EXPECT_TRUE(has(forwarding(), "may reach fd99::/64 over use0")) << forwarding();
   ASSERT_TRUE(sysctl("ipv6/conf/use0/force_forwarding", "0"));

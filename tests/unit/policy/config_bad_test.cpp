@@ -22,13 +22,6 @@ const std::string kProfiles = FABRIC_SOURCE_DIR "/etc/profiles";
 
 Result<LoadedConfig> parsed(const std::string& text) { return parse_config(text, "f.toml", kProfiles); }
 
-// The folder of the profiles is the source's own.
-std::string without_folder(std::string text) {
-  for (size_t at = text.find(kProfiles); at != std::string::npos; at = text.find(kProfiles))
-    text.replace(at, kProfiles.size(), "PROFILES");
-  return text;
-}
-
 struct Bad {
   std::string text, says;
 };
@@ -511,7 +504,7 @@ TEST(BadConfiguration, IsRefusedWithItsPlaceItsReasonAndWhatToWrite) {
   for (const Bad& one : all_bad()) {
     const auto loaded = parsed(one.text);
     ASSERT_FALSE(loaded.ok()) << one.text;
-    EXPECT_EQ(without_folder(loaded.error().text()), one.says) << one.text;
+    EXPECT_EQ(test::replaced(loaded.error().text(), kProfiles, "PROFILES"), one.says) << one.text;
     EXPECT_EQ(loaded.error().code, 0) << one.text;
   }
 }

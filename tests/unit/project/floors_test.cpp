@@ -44,20 +44,37 @@ struct Include {
   bool system = false;
 };
 
+// The C++ files in these folders of the root, sorted.
+std::vector<fs::path> sources_in(const fs::path& root, const std::vector<std::string>& folders) {
+  std::vector<fs::path> out;
+  for (const std::string& folder : folders) {
+    if (!fs::exists(root / folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder))
+      if (entry.path().extension() == ".h" || entry.path().extension() == ".cpp") out.push_back(entry.path());
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+// The lines of a file.
+std::vector<std::string> lines_of(const fs::path& file) {
+  std::vector<std::string> out;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) out.push_back(line);
+  return out;
+}
+
+// Without the comment at its end.
+std::string code_in(const std::string& line) { return line.substr(0, line.find("//")); }
+
 std::vector<Include> includes_below(const std::string& root) {
   static const std::regex kInclude("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"]");
   std::vector<Include> found;
-  for (const char* top : {"lib", "agent"}) {
-    if (!fs::exists(fs::path(root) / top)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / top)) {
-      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
-      std::ifstream in(entry.path());
-      std::smatch match;
-      for (std::string line; std::getline(in, line);)
-        if (std::regex_search(line, match, kInclude))
-          found.push_back({fs::relative(entry.path(), root).string(), match[2], match[1] == "<"});
-    }
-  }
+  std::smatch match;
+  for (const fs::path& file : sources_in(root, {"lib", "agent"}))
+    for (const std::string& line : lines_of(file))
+      if (std::regex_search(line, match, kInclude))
+        found.push_back({fs::relative(file, root).string(), match[2], match[1] == "<"});
   return found;
 }
 
@@ -128,15 +145,10 @@ TEST(Floors, FilesAreCreatedInAFewPlaces) {
       "symlink(", "symlinkat(", "::linkat(", "mkstemp",         "mkdtemp",        "mktemp",    "mknod",
       "mkfifo",   "ofstream",   "fopen(",    "create_director", "create_symlink", "copy_file", "creat("};
   std::set<std::string> found;
-  for (const char* top : {"lib", "agent"})
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(FABRIC_SOURCE_DIR) / top)) {
-      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
-      const std::string file = fs::relative(entry.path(), FABRIC_SOURCE_DIR).string();
-      std::ifstream in(entry.path());
-      for (std::string line; std::getline(in, line);)
-        for (const std::string& call : creates)
-          if (line.substr(0, line.find("//")).find(call) != std::string::npos) found.insert(file);
-    }
+  for (const fs::path& file : sources_in(FABRIC_SOURCE_DIR, {"lib", "agent"}))
+    for (const std::string& line : lines_of(file))
+      for (const std::string& call : creates)
+        if (code_in(line).find(call) != std::string::npos) found.insert(fs::relative(file, FABRIC_SOURCE_DIR).string());
   EXPECT_EQ(found, allowed);
 }
 
@@ -146,9 +158,8 @@ std::vector<std::string> rules_with_drivers(const std::string& root, const std::
   std::vector<std::string> out;
   for (const auto& entry : fs::directory_iterator(fs::path(root) / "lib/judge")) {
     if (!entry.is_regular_file()) continue;
-    std::ifstream in(entry.path());
-    for (std::string line; std::getline(in, line);) {
-      line = line.substr(0, line.find("//"));
+    for (const std::string& whole : lines_of(entry.path())) {
+      const std::string line = code_in(whole);
       for (std::sregex_iterator at(line.begin(), line.end(), kText), end; at != end; ++at)
         if (drivers.contains((*at)[1]))
           out.push_back(entry.path().filename().string() + ": " + (*at)[1].str() + ": a member of Capabilities");
@@ -184,16 +195,13 @@ bool names_vendor(std::string_view line, const std::string& vendor) {
 
 std::vector<std::string> vendor_ids_in(const fs::path& root, const std::vector<std::string>& vendors) {
   std::vector<std::string> out;
-  for (const char* folder : {"kernel", "node", "topology", "enforce", "judge", "metrics"}) {
-    if (!fs::exists(root / "lib" / folder)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(root / "lib" / folder)) {
-      if (!entry.is_regular_file() || entry.path().filename() == "pci_device.h") continue;  // the names
-      std::ifstream in(entry.path());
-      for (std::string line; std::getline(in, line);) {
-        line = line.substr(0, line.find("//"));
-        if (std::ranges::any_of(vendors, [&](const std::string& vendor) { return names_vendor(line, vendor); }))
-          out.push_back(entry.path().filename().string() + ": a vendor by its id: " + line);
-      }
+  for (const fs::path& file :
+       sources_in(root, {"lib/kernel", "lib/node", "lib/topology", "lib/enforce", "lib/judge", "lib/metrics"})) {
+    if (file.filename() == "pci_device.h") continue;  // the names
+    for (const std::string& whole : lines_of(file)) {
+      const std::string line = code_in(whole);
+      if (std::ranges::any_of(vendors, [&](const std::string& vendor) { return names_vendor(line, vendor); }))
+        out.push_back(file.filename().string() + ": a vendor by its id: " + line);
     }
   }
   std::sort(out.begin(), out.end());
@@ -224,15 +232,10 @@ TEST(Floors, VendorsAreNotAskedForByTheirIds) {
 std::vector<std::string> compared_ids(const fs::path& root) {
   static const std::regex kLiteral(R"re((\bid (==|!=) "|(\.|->)id\.(starts_with|ends_with|find)\("))re");
   std::vector<std::string> out;
-  for (const char* folder : {"lib", "agent"})
-    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
-      const auto kind = entry.path().extension();
-      if (kind != ".cpp" && kind != ".h") continue;
-      std::ifstream in(entry.path());
-      for (std::string line; std::getline(in, line);)
-        if (std::regex_search(line.substr(0, line.find("//")), kLiteral))
-          out.push_back(entry.path().filename().string() + ": a column of the row instead of its id: " + line);
-    }
+  for (const fs::path& file : sources_in(root, {"lib", "agent"}))
+    for (const std::string& line : lines_of(file))
+      if (std::regex_search(code_in(line), kLiteral))
+        out.push_back(file.filename().string() + ": a column of the row instead of its id: " + line);
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -250,20 +253,14 @@ TEST(Floors, NoRowIsAskedForByItsId) {
 std::vector<std::string> fronted_comments(const fs::path& root) {
   static const std::regex kFronted("(^|[.;:?!] )(Of|What|Whose|Those|Beside) [a-z]");
   std::vector<std::string> out;
-  for (const char* folder : {"lib", "agent", "tests"}) {
-    if (!fs::exists(root / folder)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
-      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
-      std::ifstream in(entry.path());
-      for (std::string line; std::getline(in, line);) {
-        const size_t begin = line.find("// ");
-        const bool is_comment =
-            begin != std::string::npos && std::string_view(line).substr(0, begin).find('"') == line.npos;
-        if (is_comment && std::regex_search(line.substr(begin + 3), kFronted))
-          out.push_back(fs::relative(entry.path(), root).string() + ": name the subject: " + line.substr(begin));
-      }
+  for (const fs::path& file : sources_in(root, {"lib", "agent", "tests"}))
+    for (const std::string& line : lines_of(file)) {
+      const size_t begin = line.find("// ");
+      const bool is_comment =
+          begin != std::string::npos && std::string_view(line).substr(0, begin).find('"') == line.npos;
+      if (is_comment && std::regex_search(line.substr(begin + 3), kFronted))
+        out.push_back(fs::relative(file, root).string() + ": name the subject: " + line.substr(begin));
     }
-  }
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -372,12 +369,9 @@ std::vector<size_t> nested_conditionals(std::string_view text) {
 
 TEST(Floors, NoConditionalOperatorIsInAnother) {
   std::vector<std::string> found;
-  for (const char* top : {"lib", "agent", "tests"})
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(FABRIC_SOURCE_DIR) / top)) {
-      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
-      for (const size_t line : nested_conditionals(test::slurp(entry.path())))
-        found.push_back(fs::relative(entry.path(), FABRIC_SOURCE_DIR).string() + ":" + std::to_string(line));
-    }
+  for (const fs::path& file : sources_in(FABRIC_SOURCE_DIR, {"lib", "agent", "tests"}))
+    for (const size_t line : nested_conditionals(test::slurp(file)))
+      found.push_back(fs::relative(file, FABRIC_SOURCE_DIR).string() + ":" + std::to_string(line));
   EXPECT_TRUE(test::same_text("", lines(found)));
 
   EXPECT_EQ(nested_conditionals("a ? b : c;\n\nint x = a\n ? b : c ? d : e;"), std::vector<size_t>{4});
@@ -402,11 +396,10 @@ std::vector<Function> functions_of(const fs::path& path) {
   std::vector<Function> out;
   std::string statement;
   bool is_unnamed = false;
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) {
-    if (line == "namespace {") is_unnamed = true;
-    if (line == "}  // namespace") is_unnamed = false;
-    line = line.substr(0, line.find("//"));
+  for (const std::string& whole : lines_of(path)) {
+    if (whole == "namespace {") is_unnamed = true;
+    if (whole == "}  // namespace") is_unnamed = false;
+    const std::string line = code_in(whole);
     if (is_unnamed || line.empty()) continue;
     if (statement.empty()) {
       const std::string first = line.substr(0, line.find_first_of(" (<;{:"));
@@ -433,16 +426,13 @@ std::vector<Function> functions_of(const fs::path& path) {
 // "lib/a/x.h: read() is defined in lib/a/y.cpp"
 std::vector<std::string> defined_elsewhere(const std::string& root) {
   std::map<std::string, std::set<std::string>> declared, defined;  // by file without its suffix
-  for (const char* top : {"lib", "agent"})
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / top)) {
-      const fs::path file = entry.path();
-      if (file.extension() != ".h" && file.extension() != ".cpp") continue;
-      const std::string stem = fs::relative(file, root).replace_extension().string();
-      for (const Function& function : functions_of(file)) {
-        if (file.extension() == ".h" && !function.is_defined) declared[stem].insert(function.name);
-        if (file.extension() == ".cpp" && function.is_defined) defined[stem].insert(function.name);
-      }
+  for (const fs::path& file : sources_in(root, {"lib", "agent"})) {
+    const std::string stem = fs::relative(file, root).replace_extension().string();
+    for (const Function& function : functions_of(file)) {
+      if (file.extension() == ".h" && !function.is_defined) declared[stem].insert(function.name);
+      if (file.extension() == ".cpp" && function.is_defined) defined[stem].insert(function.name);
     }
+  }
   std::vector<std::string> out;
   for (const auto& [header, names] : declared)
     for (const std::string& name : names) {
@@ -494,10 +484,8 @@ std::vector<TypeDefinition> types_of(const fs::path& path) {
   static const std::regex kSame("(?:.*::)?(\\w+)");
   std::vector<TypeDefinition> out;
   std::string statement;
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) {
-    line = line.substr(0, line.find("//"));
-    line = std::regex_replace(line, kTemplate, "");
+  for (const std::string& whole : lines_of(path)) {
+    const std::string line = std::regex_replace(code_in(whole), kTemplate, "");
     if (statement.empty()) {
       const size_t begin = line.find_first_not_of(' ');
       if (begin == std::string::npos) continue;
@@ -527,11 +515,7 @@ std::vector<TypeDefinition> types_of(const fs::path& path) {
 std::vector<std::string> nouns_of_several_types(const std::string& root) {
   std::map<std::string, std::vector<std::string>> places;
   std::set<std::pair<std::string, std::string>> aliases;
-  std::set<fs::path> files;
-  for (const char* top : {"lib", "agent"})
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / top))
-      if (entry.path().extension() == ".h" || entry.path().extension() == ".cpp") files.insert(entry.path());
-  for (const fs::path& file : files)
+  for (const fs::path& file : sources_in(root, {"lib", "agent"}))
     for (const TypeDefinition& type : types_of(file))
       if (type.alias_of.empty() || aliases.emplace(type.name, type.alias_of).second)
         places[type.name].push_back(fs::relative(file, root).string());

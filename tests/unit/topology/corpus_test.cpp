@@ -348,8 +348,7 @@ TEST_F(CorpusLspci, EveryClassIsTheTrees) {
   LspciScore score;
   for (const auto& file : std::filesystem::directory_iterator(corpus + "/lspci")) {
     SCOPED_TRACE(file.path().string());
-    std::ifstream in(file.path());
-    std::string text((std::istreambuf_iterator<char>(in)), {});
+    std::string text = test::slurp(file.path());
     text.resize(std::min(text.find("\n$ "), text.size()));  // the same was printed twice
     const auto devices = TreeReader().read(text);
     ASSERT_GT(devices.size(), 50u);

@@ -124,11 +124,8 @@ TEST(Cages, AreThoseOfPhysicalFunctions) {
 template <class Holds>
 std::optional<state::Optics> published(const test::Tree& tree, Holds holds) {
   for (int i = 0; i < 2'000; ++i) {
-    std::ifstream in(tree.path() + "/" + state::kOpticsFile);
-    std::stringstream text;
-    text << in.rdbuf();
-    if (auto optics = state::parse_optics(text.str(), "published", {}); in && optics && holds(*optics))
-      return std::move(*optics);
+    const std::string text = test::slurp(tree.path() + "/" + state::kOpticsFile);
+    if (auto optics = state::parse_optics(text, "published", {}); optics && holds(*optics)) return std::move(*optics);
     std::this_thread::sleep_for(5ms);
   }
   return std::nullopt;
