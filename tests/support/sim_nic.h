@@ -122,6 +122,7 @@ class SimNic {
   std::map<std::string, Fault> faults;
   unsigned refuse_change = 0;  // EIO for the n-th change from now, from 1
   std::function<void(const std::string& op)> after_change = [](const auto&) {};  // called after each change
+  bool message_goes_on = false;  // the change has another behind it in the same message, under the same lock (RTNL)
   std::map<std::string, unsigned> calls;
   std::vector<std::string> log;  // every operation that changes something, in order: "setpfc pfc_en=0x08 delay=30"
 

@@ -199,7 +199,9 @@ class Route final : public Netlink {
           return value ? call(nic, op, [&] { return (nic.*act)(*value); }) : -ERANGE;
         });
     };
+    nic.message_goes_on = fabric::find(ieee, DCB_ATTR_IEEE_PFC) != nullptr;
     set(DCB_ATTR_IEEE_ETS, "setets", &SimNic::set_ets);
+    nic.message_goes_on = false;
     if (nic.has_rates()) set(DCB_ATTR_IEEE_MAXRATE, "setmaxrate", &SimNic::set_maxrate);
     set(DCB_ATTR_IEEE_PFC, "setpfc", &SimNic::set_pfc);
     if (nic.has_buffers()) set(DCB_ATTR_DCB_BUFFER, "setbuffer", &SimNic::set_buffer);

@@ -37,7 +37,7 @@ int call(SimNic& nic, const std::string& op, Act&& act) {
   int verdict = -EIO;
   if (nic.refuse_change != 0 && --nic.refuse_change == 0) return verdict;
   if (begin(nic, op, verdict)) verdict = act();
-  nic.after_change(op);
+  if (verdict != 0 || !nic.message_goes_on) nic.after_change(op);
   return verdict;
 }
 
