@@ -5,6 +5,7 @@
 #include "base/find.h"
 #include "enforce/restore.h"
 #include "enforce/sysctl.h"
+#include "enforce/traffic.h"
 #include "judge/rule.h"
 
 namespace fabric::agentd {
@@ -18,6 +19,10 @@ static std::optional<std::chrono::milliseconds> pause_after(unsigned failures, s
   if (failures == 0) return std::nullopt;
   const std::chrono::milliseconds pause{1'000U << std::min(failures - 1, kMostDoublings)};
   return std::min(pause, longest);
+}
+
+static bool has_pause_or_pfc(const Qos& have) {
+  return qos::is_protection_on(SettingId::pause, have) || qos::is_protection_on(SettingId::pfc, have);
 }
 
 PortManager::PortManager(Environment environment, Policy policy)
@@ -219,8 +224,8 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     entry.cut_short = end == PassEnd::whole ? 0 : entry.cut_short + 1;
     if (done.have) entry.have = std::move(*done.have);
     if (end != PassEnd::whole) entry.may_lack_pause_and_pfc = true;
-    else if (entry.have.pause.value_or(Pause{}) != Pause{} || entry.have.pfc.value_or(PrioSet{}).bits != 0)
-      entry.may_lack_pause_and_pfc = false;
+    else if (has_pause_or_pfc(entry.have)) entry.may_lack_pause_and_pfc = false;
+    else if (has_pause_or_pfc(before)) entry.may_lack_pause_and_pfc = true;
     entry.changed = !(entry.have == before);
     // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
     // stale.

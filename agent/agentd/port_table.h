@@ -44,7 +44,8 @@ struct PortEntry {
   PassEnd end = PassEnd::whole;
   unsigned cut_short = 0;  // passes in a row that did not end whole
   // A pass that was cut short, maybe of an earlier agent, may have switched global pause or PFC off and not have come
-  // to the other one, which replaces it: until a pass finds one of them on.
+  // to the other one, which replaces it; a whole pass, if the driver then refused both. Until a pass finds one of them
+  // on.
   bool may_lack_pause_and_pfc = true;
   bool waits_for_member = false;  // in the last pass: for the link of another member of the bond
   bool changed = false;           // the last pass has read other values than the one before

@@ -730,12 +730,20 @@ class PortPass {
       if (row.refusal.code == ESTALE) out.detail += "; " + row.refusal.what;
       return out;
     }
+    out.is_unprotected = leaves_unprotected(row.setting->id);
     std::string remedy = remedy_of(driver_, *row.setting, have_.values, port_.netdev, failure.code);
     if (remedy.empty() && failure.code == EPERM) remedy = "requires CAP_NET_ADMIN in the initial user namespace";
     out.detail = failure.text();
     if (!remedy.empty()) out.detail += "; " + remedy;
     if (row.progress == Progress::doubtful) out.detail += "; the reading shows the wanted value";
     return out;
+  }
+
+  // Whether the port lacks something of the wanted PFC or global pause, and the other one of them is off.
+  [[nodiscard]] bool leaves_unprotected(SettingId id) const {
+    if (id != SettingId::pfc && id != SettingId::pause) return false;
+    const SettingId other = id == SettingId::pfc ? SettingId::pause : SettingId::pfc;
+    return is_less(id, have_.values, want_) && !is_protection_on(other, have_.values);
   }
 
   [[nodiscard]] bool reads_as_wanted(const WantedSetting& row) const {

@@ -117,7 +117,8 @@ std::optional<SettingId> protection_of(const Driver& driver, const Qos& before) 
 // Global pause and PFC replace each other, and drivers refuse one beside the other. If the test has ended one of them
 // and the other one does not come, RoCE has neither: the first one returns at once, also on a port that a job has begun
 // to use. A write that fails is repeated: firmware that restarts the link may be busy. Calls `note` before each write.
-// True if it was written; an Error if RoCE still has neither.
+// True if it was written; an Error if RoCE still has neither, with code 0 if the driver accepts the write without
+// effect.
 Result<bool> return_protection(Kernel& kernel, const Port& port, const Driver& driver, const Qos& before,
                                std::chrono::milliseconds patience,
                                const std::function<void(SettingId, bool disruptive)>& note = {}) {
@@ -145,7 +146,7 @@ Result<bool> return_protection(Kernel& kernel, const Port& port, const Driver& d
   }
   const std::string what = "RoCE has neither global pause nor PFC: " + std::string(setting.key) + " cannot be set to " +
                            value_text(setting, before) + " again";
-  if (written) return error(EIO, what + ": the driver accepts it and shows another value");
+  if (written) return error(0, what + ": the driver accepts it and shows another value");
   return error(written.error().code, what + ": " + written.error().what);
 }
 
@@ -163,9 +164,15 @@ bool give_back_protection(Kernel& kernel, const Port& port, const Qos& before, c
                                       [&](SettingId id, bool disruptive) { terms.note_write(port, id, disruptive); });
   Change* change = find_where(changes, [&](const Change& each) { return lost && each.setting == *lost; });
   if (change != nullptr && (!back || *back)) {
-    change->outcome = back ? Outcome::applied : Outcome::refused;
-    change->code = back ? 0 : back.error().code;
-    change->detail = back ? std::string() : back.error().what;
+    change->outcome = Outcome::applied;
+    change->code = 0;
+    change->detail.clear();
+    if (!back) {
+      change->outcome = back.error().code == 0 ? Outcome::ignored : Outcome::refused;
+      change->code = back.error().code;
+      change->detail = back.error().what;
+    }
+    change->is_unprotected = change->outcome == Outcome::refused;
     change->wait.reset();
     change->waits_for.reset();
   }

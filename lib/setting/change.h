@@ -65,6 +65,9 @@ struct Change {
   // If refused: the port's settings are unknown, because an answer of the kernel was lost (is_transient()). The driver
   // has refused nothing, and another pass can succeed at once.
   bool is_lost = false;
+  // If refused: it is the PFC or the global pause that the policy, or an original, wants, and the other one of them is
+  // off, so that RoCE lacks protection. It is tried again soon, after every refusal.
+  bool is_unprotected = false;
   [[nodiscard]] std::string key() const {
     if (!sysctl.empty()) return sysctl;
     return std::string(key_text(setting));

@@ -454,6 +454,56 @@ TEST_F(PortManagerTest, ARefusedSettingIsNotHammered) {
   EXPECT_EQ(outcome("pfc"), "applied");
 }
 
+// Firmware refuses for hours to set the PFC that another program has removed. A job must not wait for the end of a
+// pause that has grown to an hour.
+TEST_F(PortManagerTest, APfcThatIsRefusedComesBackWithTheNextReRead) {
+  SimNic& nic = enforced(Personality::full);
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  nic.pfc.pfc_en = 0;
+  nic.faults["setpfc"] = {test::Fault::refuse, EBUSY, -1};
+  for (int i = 0; i < 240; ++i, now_ += seconds(30)) look();
+  EXPECT_EQ(outcome("pfc"), "refused");
+  EXPECT_EQ(told(message_id::not_set), 1U) << "the journal has one line";
+  nic.faults.clear();
+  look();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+}
+
+// A PFC beside which global pause came back protects nothing more: each of its tries would switch pause off.
+TEST_F(PortManagerTest, APfcThatIsRefusedWhilePauseIsOnIsTriedLessAndLess) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  ASSERT_TRUE(nic.pause.rx);
+  nic.faults["setpfc"] = {test::Fault::refuse, EINVAL, -1};
+  start(kEnforce);
+  for (int i = 0; i < 240; ++i, now_ += seconds(30)) look();
+  EXPECT_TRUE(nic.pause.rx);
+  EXPECT_LT(nic.calls["setpfc"], 30U);
+}
+
+// The firmware refuses PFC after global pause went off, and also to switch pause on again. The next pass knows that
+// RoCE had it.
+TEST_F(PortManagerTest, GlobalPauseThatWasRefusedComesBackInTheNextPass) {
+  SimNic& nic = enforced(Personality::full, "", "[[port]]\npause = \"rx,tx\"\nmtu = 4200\n");
+  ASSERT_EQ(nic.mtu, 4200U) << "the original settings are saved";
+  ASSERT_TRUE(nic.pause.rx && nic.pause.tx);
+  nic.faults["setpfc"] = {test::Fault::refuse, EIO, -1};
+  nic.after_change = [&](const std::string& op) {
+    if (op == "setpause" && !nic.pause.rx) nic.faults["setpause"] = {test::Fault::refuse, EBUSY, 1};
+  };
+  reload(policy_of(kEnforce));
+  ASSERT_FALSE(nic.pause.rx || nic.pfc.pfc_en != 0);
+  nic.after_change = [](const auto&) {};
+  nic.faults.erase("setpause");
+  now_ += seconds(30);
+  look();
+  EXPECT_TRUE(nic.pause.rx && nic.pause.tx);
+  nic.faults.clear();
+  now_ += seconds(3'600);
+  look();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+  EXPECT_FALSE(nic.pause.rx);
+}
+
 TEST_F(PortManagerTest, ADisruptiveWriteWaitsForTheLastQueuePair) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   nic.pfc.pfc_en = 0;
@@ -839,6 +889,23 @@ TEST_F(PortManagerTest, AReleaseThatIsRefusedForGoodIsTriedLessAndLess) {
   nic.faults.clear();
   reload(policy_of(kEnforce + kRestore, ""));
   EXPECT_EQ(nic.mtu, 1500U) << "at once after a reload";
+}
+
+// The original is global pause. It is refused, and so is the PFC that it was to replace.
+TEST_F(PortManagerTest, AReleaseThatLeavesRoceUnprotectedIsTriedEachMinute) {
+  SimNic& nic = enforced(Personality::full, kRestore, "[[port]]\npause = \"off\"\npfc = [3]\n");
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  nic.faults["setpause"] = {test::Fault::refuse, EBUSY, -1};
+  nic.after_change = [&](const std::string& op) {
+    if (op == "setpfc" && nic.pfc.pfc_en == 0) nic.faults["setpfc"] = {test::Fault::refuse, EBUSY, -1};
+  };
+  reload(policy_of(kEnforce + kRestore, ""));
+  ASSERT_FALSE(nic.pause.rx || nic.pfc.pfc_en != 0);
+  for (int minute = 0; minute < 240; ++minute, now_ += seconds(60)) look();
+  nic.after_change = [](const auto&) {};
+  nic.faults.clear();
+  look();
+  EXPECT_TRUE(nic.pause.rx && nic.pause.tx);
 }
 
 // A self-test was killed: whatever the mode, the settings from before it come back once the port is idle.

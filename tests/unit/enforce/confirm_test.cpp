@@ -409,6 +409,9 @@ TEST(RetryPause, GrowsWhileSettingsAreRefused) {
   EXPECT_EQ(pause.after({refused, back}, kHour), kHour);
   EXPECT_EQ(pause.after({refused, busy}, kHour), std::chrono::minutes(1)) << "the port may be idle soon";
   EXPECT_EQ(pause.after({gone}, kHour), std::chrono::minutes(1)) << "the card may return";
+  Change unprotected = refused;
+  unprotected.is_unprotected = true;
+  EXPECT_EQ(pause.after({refused, unprotected}, kHour), std::chrono::minutes(1)) << "a job has no PFC";
 }
 
 // The guard's act leaves a file: the tree shows the effects of a separate process.
