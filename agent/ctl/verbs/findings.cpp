@@ -52,6 +52,7 @@ UnconfirmedApply unconfirmed_apply(const Root& root, const Node& node, const Opt
 }
 
 void add_unfinished(Report& report, const Root& root, const Node& node, const Options& options) {
+  if (node.agent && node.agent->running) return;  // it publishes both, and the rule judges them
   Finding agent;
   agent.id = "agent";
   const auto is_asked = [&](const std::string& name) { return is_of_rule(agent, name); };

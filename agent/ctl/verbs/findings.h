@@ -13,9 +13,10 @@ namespace fabric::ctl {
 // that.
 Report find_faults(Machine& machine, Samples& samples, const Options& options, int64_t wall);
 
-// Adds a finding of the rule `agent` for each port of a self-test that was interrupted and is not ended (nothing while
-// a program writes: the test may be running), and for an overdue apply with --confirm while no agent runs. The exporter
-// sees neither.
+// While no agent runs, which would publish both: adds a finding of the rule `agent` for each port of a self-test that
+// was interrupted and is not ended (nothing while a program writes: the test may be running), and for an overdue apply
+// with --confirm. The exporter has neither: the lock that shows whether a program writes can be opened by root only,
+// and its finding is that no agent runs.
 void add_unfinished(Report& report, const Root& root, const Node& node, const Options& options);
 // "an apply was not confirmed by TIME; not restored: mlx5_0/1 mtu": what a running agent would say. Empty: nothing, or
 // the agent runs. `is_fault`: its time is over.

@@ -986,6 +986,8 @@ TEST_F(PortManagerTest, AnEndOfASelfTestThatFailsIsRepeatedAfterGrowingPauses) {
   EXPECT_TRUE(has(service_status(manager_->view()), "a self-test was interrupted, not restored: roce_eth0/1 pause"))
       << service_status(manager_->view());
   EXPECT_EQ(exit_code(manager_->view()), 1);
+  const auto left = [&] { return (*state::load_agent_state(tree_.root()))->left_of_self_tests; };
+  EXPECT_EQ(left(), "roce_eth0/1 pause") << "check and the exporter read it";
   EXPECT_TRUE(said(message_id::trouble, "Left: roce_eth0/1 pause"));
   now_ += seconds(31);
   EXPECT_TRUE(has_tried());
@@ -997,6 +999,7 @@ TEST_F(PortManagerTest, AnEndOfASelfTestThatFailsIsRepeatedAfterGrowingPauses) {
   busy_.clear();
   look();
   EXPECT_FALSE(tree_.root().exists(state::kSelfTestFile));
+  EXPECT_EQ(left(), "");
   EXPECT_FALSE(has(service_status(manager_->view()), "self-test"));
   EXPECT_EQ(exit_code(manager_->view()), 0);
 }
