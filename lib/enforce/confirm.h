@@ -94,9 +94,9 @@ struct RevertTerms {
 // Restores the previous settings. A setting that reads back as before is removed from the record, once no write that is
 // left can change it again (Op::reach), and nothing else: a busy, absent or refused setting stays for the next call, or
 // for a process with the privilege. `reverted` is set when nothing is left; or ten minutes after the deadline or the
-// boot, if nothing waits for an idle port: refused and absent settings then do not delay the end any longer, and stay
-// in the record. So do those that a port lacks because it has become a member of a bond, and the MTU of a port that has
-// joined a bond for IP.
+// boot, if nothing waits for an idle port, also through another setting: refused and absent settings then do not delay
+// the end any longer, and stay in the record. So do those that a port lacks because it has become a member of a bond,
+// and the MTU of a port that has joined a bond for IP.
 Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, const BootMoment& now,
                const RevertTerms& how);
 

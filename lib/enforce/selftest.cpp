@@ -221,7 +221,9 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
   // If an earlier test of the port was killed, the record has the settings from before that test.
   const bool is_second = state::find_original(*record, port) != record->end();
   state::Original& entry = state::original_of(*record, port);
-  if (!is_second) static_cast<Qos&>(entry) = before->values;
+  // It may have been ended in part: what is not in the record any more is as it is now.
+  for (const Setting& setting : kSettings)
+    if (!has_value(setting, entry)) copy_value(setting, before->values, entry);
   if (entry.fec == kUnknownFec) entry.fec.reset();
   entry.front_end = options.route_allowed || (is_second && entry.front_end);
   entry.may_lack_pause_and_pfc = true;

@@ -84,6 +84,11 @@ inline bool was_written(const Change& change) {
   return change.outcome == Outcome::applied ||
          (change.outcome == Outcome::unverified && change.from != change.to && was_read(change));
 }
+// Whether the write waits for something that ends by itself: a job, the maintenance window, the firmware. One that
+// waits for another setting of its class waits for what that one waits for; if that one was refused, for ever.
+inline bool waits_by_itself(const Change& change) {
+  return change.outcome == Outcome::pending && change.wait != WaitsFor::other_setting;
+}
 // Whether the write must be tried again, because the port was busy or gone.
 inline bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }
 

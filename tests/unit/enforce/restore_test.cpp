@@ -347,6 +347,23 @@ TEST(SelfTest, WritesEachSettingOnceAndRestoresWhatWas) {
   }
 }
 
+// A killed test was ended in part, because the driver refused a setting, or an apply has set the others since. The next
+// test restores all that it writes.
+TEST(SelfTest, RestoresAllItWritesAfterOneThatWasEndedInPart) {
+  for (auto personality : {Personality::mlx5, Personality::bnxt, Personality::ice, Personality::full}) {
+    SCOPED_TRACE(name_of(personality));
+    SelfTestBed bed(personality);
+    const Qos left{.mtu = bed.before.mtu};
+    ASSERT_TRUE(state::save_originals(bed.tree.path(), {{state::port_key(bed.port), left}}, state::kSelfTestFile).ok());
+    auto test = bed.test();
+    ASSERT_TRUE(test.ok());
+    EXPECT_TRUE(test->is_restored()) << text(test->restored);
+    EXPECT_FALSE(bed.has_record());
+    bed.nic.link_up();
+    EXPECT_EQ(bed.read(), bed.before);
+  }
+}
+
 struct Killed {};
 
 bool has_ended(pid_t process) {
