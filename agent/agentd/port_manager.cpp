@@ -11,6 +11,7 @@
 namespace fabric::agentd {
 
 static constexpr std::chrono::seconds kLockPatience{10};
+static constexpr std::chrono::minutes kLongestUnsettled{1};
 static constexpr int kMaxWindowWait = 60;  // minutes
 
 // After so many failures in a row; nullopt: none.
@@ -223,6 +224,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     else if (contains(changes, true, &Change::is_lost)) end = PassEnd::lost;
     entry.cut_short = end == PassEnd::whole ? 0 : entry.cut_short + 1;
     if (done.have) entry.have = std::move(*done.have);
+    if (!done.is_settled) ++entry.unsettled;
     if (end != PassEnd::whole) entry.may_lack_pause_and_pfc = true;
     else if (has_pause_or_pfc(entry.have)) entry.may_lack_pause_and_pfc = false;
     else if (has_pause_or_pfc(before)) entry.may_lack_pause_and_pfc = true;
@@ -351,6 +353,7 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   auto done = releases_.restore(entry.port, turns_.terms_for(entry.port, terms, now), now);
   if (!done) return {};
   if (std::ranges::any_of(done->changes, was_written)) restored_.insert(id);
+  if (!done->is_settled) ++entry.unsettled;
   if (!done->have) return {};
   entry.changed = !(*done->have == entry.have);
   entry.have = std::move(*done->have);
@@ -384,15 +387,32 @@ Result<void> PortManager::settle(const std::string& id) {
   unsettled_.load();  // fabric-agentctl may have written the port
   const bool is_enforced = is_enforcing() && policy_for(policy_, entry->port) != nullptr;
   const bool is_left = policy_.mode == Mode::enforce && unsettled_.contains(entry->port);
-  if (!is_enforced && !is_left && !restored_.contains(id)) return {};
+  if (!is_enforced && !is_left && !restored_.contains(id)) {
+    entry->unsettled = 0;
+    return {};
+  }
   auto lock = state::take_lock(environment_.directory);
-  if (!lock) return lock.error();
+  if (!lock) {
+    if (lock.error().code != EWOULDBLOCK) ++entry->unsettled;
+    return lock.error();
+  }
   entry->seen.settled = true;
   auto settled = qos::settle(environment_.kernel, entry->port);
-  if (!settled) return settled;
+  if (!settled) {
+    ++entry->unsettled;
+    errors_.once(settled.error().text() + "; " + id + " has buffer thresholds of another link speed; trying again");
+    return settled;
+  }
+  entry->unsettled = 0;
   restored_.erase(id);
   if (entry->carrier.value_or(true)) unsettled_.remove(entry->port);
   return settled;
+}
+
+std::optional<std::chrono::milliseconds> PortManager::settle_after(const std::string& id) const {
+  const PortEntry* entry = find_in(table_.entries(), id);
+  if (entry == nullptr) return std::nullopt;
+  return pause_after(entry->unsettled, kLongestUnsettled);
 }
 
 Suspension::NextSteps PortManager::watch_confirm() {

@@ -51,6 +51,9 @@ class PortManager {
   // After carrier-up: lets the driver finish the values that it computes from the link speed (Driver::settle). Does
   // nothing for other ports than those that are enforced or were restored since their last carrier-up.
   Result<void> settle(const std::string& id);
+  // The time until settle() is to be called again, because the driver has refused it: RoCE has the thresholds of a
+  // slower link meanwhile.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> settle_after(const std::string& id) const;
 
   // Records a notification of this kind for the port: evidence of who has caused a drift that the next pass finds.
   void on_notification(const std::string& id, NotificationKind how);

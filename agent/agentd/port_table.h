@@ -47,6 +47,7 @@ struct PortEntry {
   // to the other one, which replaces it; a whole pass, if the driver then refused both. Until a pass finds one of them
   // on.
   bool may_lack_pause_and_pfc = true;
+  unsigned unsettled = 0;         // failures in a row to settle the port
   bool waits_for_member = false;  // in the last pass: for the link of another member of the bond
   bool changed = false;           // the last pass has read other values than the one before
   std::optional<bool> carrier{};

@@ -110,7 +110,7 @@ class PortPass {
       for (WantedSetting& row : rows_)
         if (row.progress == Progress::untouched && !in_sync(row)) wait_for_class(row);
       restore_protection();
-      settle_port();
+      out.is_settled = settle_port();
       out.have = dry_run_ ? first_.values : have_.values;
     }
     for (const WantedSetting& row : rows_) {
@@ -637,18 +637,21 @@ class PortPass {
     return !read_error_;
   }
 
-  // Settles the port if the link is up. If a write took the link down, the caller does it after carrier-up.
-  void settle_port() {
-    if (dry_run_ || read_error_ || driver_.settle == nullptr) return;
-    if (!wrote_mtu_or_pfc_) return;
+  // Settles the port if the link is up; false if that was refused. If a write took the link down, the caller does it
+  // after carrier-up.
+  bool settle_port() {
+    if (dry_run_ || read_error_ || driver_.settle == nullptr) return true;
+    if (!wrote_mtu_or_pfc_) return true;
     const auto link = rtnl::link(*kernel_.route, port_.netdev);
-    if (!link && link.error().code == ENODEV) return;
-    if (link && !link->carrier.value_or(false)) return;
+    if (!link && link.error().code == ENODEV) return true;
+    if (link && !link->carrier.value_or(false)) return true;
     const auto settled = driver_.settle(port_io(kernel_, port_), have_.values);
-    WantedSetting* pfc = find(SettingId::pfc);
-    if (settled || pfc == nullptr) return;
-    pfc->refusal = settled.error();
-    pfc->progress = Progress::doubtful;
+    if (settled) return true;
+    if (WantedSetting* pfc = find(SettingId::pfc)) {
+      pfc->refusal = settled.error();
+      pfc->progress = Progress::doubtful;
+    }
+    return false;
   }
 
   [[nodiscard]] Change report(const WantedSetting& row) const {

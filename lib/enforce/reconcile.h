@@ -101,6 +101,7 @@ struct Reconciled {
   // The last reading, of a plan the first: the settings in `want`, and always_read(). nullopt: none of `want` is the
   // port's own, or the port could not be read.
   std::optional<Qos> have{};
+  bool is_settled = true;  // false: the link is up, and settle() was refused after a write: call it again soon
 };
 
 // A second call writes only the settings that this one reported as pending, refused or ignored. Does not wait for a

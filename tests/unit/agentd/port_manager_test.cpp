@@ -1661,6 +1661,38 @@ TEST_F(PortManagerTest, WhatIsRestoredIsSettledWhenTheLinkIsUp) {
   EXPECT_EQ(nic.calls["setpfc"], before + 1) << "once: the port is not ours any more";
 }
 
+// The firmware is busy when the thresholds are to be computed: RoCE would have those of 40 Gb/s until the link fails.
+TEST_F(PortManagerTest, APortThatCouldNotBeSettledIsSettledSoon) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  start(kEnforce);
+  nic.link_up();
+  EXPECT_EQ(manager_->settle_after(kId), std::nullopt);
+  const size_t errors = told(message_id::trouble);
+  nic.faults["setpfc"] = {test::Fault::refuse, EBUSY, -1};
+  EXPECT_FALSE(manager_->settle(kId).ok());
+  EXPECT_EQ(manager_->settle_after(kId), std::chrono::milliseconds(1'000));
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(manager_->settle(kId).ok());
+  EXPECT_EQ(manager_->settle_after(kId), std::chrono::milliseconds(60'000));
+  EXPECT_EQ(told(message_id::trouble), errors + 1);
+  nic.faults.clear();
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(manager_->settle_after(kId), std::nullopt);
+  // The same in a pass whose writes leave the link up.
+  nic.after_change = [&](const std::string& op) {
+    nic.link_up();
+    if (op == "setpfc") nic.faults["setpfc"] = {test::Fault::refuse, EBUSY, 1};
+  };
+  nic.pfc.pfc_en = 0;
+  look();
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  EXPECT_EQ(outcome("pfc"), "refused");
+  EXPECT_EQ(manager_->settle_after(kId), std::chrono::milliseconds(1'000));
+  nic.after_change = [](const auto&) {};
+  nic.faults.clear();
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(manager_->settle_after(kId), std::nullopt);
+}
+
 // An agent that ends between the write and the carrier: the next one settles the port, once, and only then.
 TEST_F(PortManagerTest, APortThatAwaitsItsLinkIsSettledByTheNextAgent) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
