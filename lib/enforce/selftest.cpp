@@ -348,10 +348,19 @@ Result<std::vector<OpenSelfTest>> open_self_tests(const Root& root, const std::v
   return out;
 }
 
-std::string text_of(const OpenSelfTest& test, bool is_running) {
+std::optional<bool> is_writing(const Root& root) {
+  if (root.is_locked(state::kLockFile)) return true;
+  const auto lock = root.read(state::kLockFile);
+  if (!lock && lock.error().code == EACCES) return std::nullopt;
+  return false;
+}
+
+std::string text_of(const OpenSelfTest& test, std::optional<bool> is_running) {
   if (test.absent)
     return "a self-test of " + test.port + " has not ended; the port is absent or excluded, and its settings are kept";
-  std::string text = "a self-test of " + test.port + (is_running ? " is running" : " was interrupted"), keys;
+  std::string text = "a self-test of " + test.port, keys;
+  if (!is_running) text += " is running or was interrupted (root sees which)";
+  else text += *is_running ? " is running" : " was interrupted";
   for (const Setting& setting : kSettings)
     if (has_key(test.differing, setting.id)) append_item(keys, setting.key, ", ");
   if (keys.empty()) return text + "; its end is not recorded yet";

@@ -77,8 +77,10 @@ struct OpenSelfTest {
 };
 // Writes nothing. The settings of `ports` must have been read.
 Result<std::vector<OpenSelfTest>> open_self_tests(const Root& root, const std::vector<Port>& ports);
-// "a self-test of mlx5_0/1 was interrupted; not as before it: pause, pfc". `is_running`: a program is writing now.
-std::string text_of(const OpenSelfTest& test, bool is_running);
+// Whether a program writes now, so that the self-test may be running. nullopt: only root may open the lock.
+std::optional<bool> is_writing(const Root& root);
+// "a self-test of mlx5_0/1 was interrupted; not as before it: pause, pfc". `is_running`: is_writing().
+std::string text_of(const OpenSelfTest& test, std::optional<bool> is_running);
 
 // Starts a process (confirm::start_detached()) that ends the self-test of the port if its program is killed. As soon as
 // the lock state::kLockFile, which the caller holds, is free, and as long as the record has the port, it calls `act`,

@@ -64,7 +64,9 @@ void add_unfinished(Report& report, const Root& root, const Node& node, const Op
         bad(Status::warning, kHostSubject, tests.error().text(), "no self-test left unfinished",
             "A self-test was interrupted, and the settings from before it cannot be restored.",
             "Repair the file, or abandon those settings: mv /" + std::string(state::kSelfTestFile) + " /root/"));
-  if (tests && !root.is_locked(state::kLockFile))
+  std::optional<bool> is_running;
+  if (tests && !tests->empty()) is_running = qos::is_writing(root);
+  if (tests && is_running != true)
     for (const qos::OpenSelfTest& test : *tests) {
       const bool is_named = options.ports.empty() || std::ranges::any_of(node.ports, [&](const Port& port) {
                               return port.id() == test.port && is_chosen(options, port);
@@ -72,7 +74,7 @@ void add_unfinished(Report& report, const Root& root, const Node& node, const Op
       if (test.absent || !is_named) continue;
       std::string fix = end_of_self_test(node);
       fix.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(fix.front())));
-      found.push_back(bad(Status::warning, test.port, qos::text_of(test, false), "no self-test left unfinished",
+      found.push_back(bad(Status::warning, test.port, qos::text_of(test, is_running), "no self-test left unfinished",
                           "A self-test and its guard were killed. The port may have values of the test, or neither "
                           "global pause nor PFC.",
                           fix));
