@@ -382,8 +382,11 @@ class PortPass {
         is_protection_on(to->setting->id, have_.values) && !is_less(to->setting->id, have_.values, want_);
     if (has_come || !is_less(id, is_lost ? want_ : have_.values, *protection_)) return;
     if (was_cut_ && !may_restore_after_cut(*from, *to)) return;
-    save_originals(id);
-    if (saved_ && !*saved_) return;
+    // Before it went off by our write, and after a pass that was cut short, its original is known to be saved.
+    if (!released_ && !was_cut_) {
+      save_originals(id);
+      if (saved_ && !*saved_) return;
+    }
     const std::string why = failure_of(*to);
     Qos value = have_.values;
     copy_value(*from->setting, *protection_, value);

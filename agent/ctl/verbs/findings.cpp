@@ -72,12 +72,13 @@ void add_unfinished(Report& report, const Root& root, const Node& node, const Op
                               return port.id() == test.port && is_chosen(options, port);
                             });
       if (test.absent || !is_named) continue;
+      std::string meaning = "A self-test and its guard were killed.";
+      if (!is_running) meaning = "Unless the self-test is still running, it and its guard were killed.";
+      meaning += " The port may have values of the test, or neither global pause nor PFC.";
       std::string fix = end_of_self_test(node);
       fix.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(fix.front())));
       found.push_back(bad(Status::warning, test.port, qos::text_of(test, is_running), "no self-test left unfinished",
-                          "A self-test and its guard were killed. The port may have values of the test, or neither "
-                          "global pause nor PFC.",
-                          fix));
+                          meaning, fix));
     }
   if (const UnconfirmedApply apply = unconfirmed_apply(root, node, options); apply.is_fault)
     found.push_back(bad(Status::warning, kHostSubject, apply.text, "no apply left unfinished",
