@@ -286,7 +286,7 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
   if (!ended) return ended.error();
   out.restored = std::move(*ended);
   (void)await_carrier(kernel, port, had_carrier, options.patience);
-  (void)settle(kernel, port);
+  out.settled = settle(kernel, port);
   return out;
 }
 

@@ -26,6 +26,7 @@ struct SelfTest {
   std::vector<SelfTestStep> steps;
   std::string stopped{};  // why the remaining settings were not tested; empty: all were
   Changes restored;
+  Result<void> settled{};  // of settle(), which an Error leaves to be called again
   [[nodiscard]] bool is_restored() const;
 };
 

@@ -347,6 +347,24 @@ TEST(SelfTest, WritesEachSettingOnceAndRestoresWhatWas) {
   }
 }
 
+// The firmware is busy when the thresholds are computed again at the end.
+TEST(SelfTest, SaysThatThePortIsNotSettled) {
+  for (const bool is_busy : {false, true}) {
+    SelfTestBed bed(Personality::mlx5);
+    bed.settle_to(profile(Personality::mlx5));
+    bed.settle_to(profile(Personality::mlx5));
+    ASSERT_EQ(bed.nic.pfc.pfc_en, 8);
+    bed.nic.after_change = [&](const std::string& op) {
+      bed.nic.link_up();
+      if (op == "setpfc" && is_busy) bed.nic.faults["setpfc"] = {Fault::refuse, EBUSY};
+    };
+    const auto test = bed.test();
+    ASSERT_TRUE(test.ok());
+    EXPECT_TRUE(test->is_restored()) << text(test->restored);
+    EXPECT_EQ(test->settled.ok(), !is_busy);
+  }
+}
+
 // A killed test was ended in part, because the driver refused a setting, or an apply has set the others since. The next
 // test restores all that it writes.
 TEST(SelfTest, RestoresAllItWritesAfterOneThatWasEndedInPart) {
