@@ -5,7 +5,6 @@
 #include "base/find.h"
 #include "enforce/restore.h"
 #include "enforce/sysctl.h"
-#include "enforce/traffic.h"
 #include "judge/rule.h"
 
 namespace fabric::agentd {
@@ -22,8 +21,14 @@ static std::optional<std::chrono::milliseconds> pause_after(unsigned failures, s
   return std::min(pause, longest);
 }
 
-static bool has_pause_or_pfc(const Qos& have) {
-  return qos::is_protection_on(SettingId::pause, have) || qos::is_protection_on(SettingId::pfc, have);
+// Call it after a pass that has read the port to its end. `lost`: Reconciled::lost_protection.
+static void remember_protection(PortEntry& entry, std::optional<Qos> lost) {
+  if (lost) {
+    entry.lost_protection = std::move(lost);
+  } else if (entry.have.pause.value_or(Pause{}) != Pause{} || entry.have.pfc.value_or(PrioSet{}).bits != 0) {
+    entry.may_lack_pause_and_pfc = false;
+    entry.lost_protection.reset();
+  }
 }
 
 PortManager::PortManager(Environment environment, Policy policy)
@@ -200,12 +205,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   terms.window = maintenance_now(environment_, policy_);
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
-  if (entry.may_lack_pause_and_pfc)
-    terms.original = [this](const Port& port) -> std::optional<Qos> {
-      auto originals = state::load_originals(environment_.directory);
-      if (!originals) return std::nullopt;
-      return state::original_for(std::move(*originals), port);
-    };
+  terms.original = protection_before(entry);
   entry.waits_for_member = must_wait_for_member(entry.port, now);
   const qos::SaveOriginal save = [this](const Port& port, const Qos& before) { return originals_.save(port, before); };
   const Qos before = entry.have;
@@ -226,8 +226,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     if (done.have) entry.have = std::move(*done.have);
     if (!done.is_settled) ++entry.unsettled;
     if (end != PassEnd::whole) entry.may_lack_pause_and_pfc = true;
-    else if (has_pause_or_pfc(entry.have)) entry.may_lack_pause_and_pfc = false;
-    else if (has_pause_or_pfc(before)) entry.may_lack_pause_and_pfc = true;
+    else remember_protection(entry, std::move(done.lost_protection));
     entry.changed = !(entry.have == before);
     // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
     // stale.
@@ -332,6 +331,16 @@ std::vector<std::string> PortManager::waiting_for(const std::string& id) const {
   return out;
 }
 
+std::function<std::optional<Qos>(const Port&)> PortManager::protection_before(const PortEntry& entry) {
+  if (entry.lost_protection) return [lost = entry.lost_protection](const Port&) { return lost; };
+  if (!entry.may_lack_pause_and_pfc) return {};
+  return [this](const Port& port) -> std::optional<Qos> {
+    auto originals = state::load_originals(environment_.directory);
+    if (!originals) return std::nullopt;
+    return state::original_for(std::move(*originals), port);
+  };
+}
+
 Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   entry.changed = false;
   table_.passed_unmatched(entry, policy_, now);
@@ -345,10 +354,11 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   entry.waits_for_member = must_wait_for_member(entry.port, now);
   if (entry.waits_for_member) return {};
   // With "never" the agent may have added protection, which is taken away on an idle port.
-  const qos::Terms terms{.in_use = environment_.in_use,
-                         .wanted_of = wanted_of_bond(),
-                         .disruptive = policy_.disruptive == Disruptive::never ? Disruptive::idle : policy_.disruptive,
-                         .window = maintenance_now(environment_, policy_)};
+  qos::Terms terms{.in_use = environment_.in_use,
+                   .wanted_of = wanted_of_bond(),
+                   .disruptive = policy_.disruptive == Disruptive::never ? Disruptive::idle : policy_.disruptive,
+                   .window = maintenance_now(environment_, policy_)};
+  if (entry.lost_protection) terms.original = protection_before(entry);  // the originals are what is wanted
   if (!suspension_.reason().empty()) return {};
   auto done = releases_.restore(entry.port, turns_.terms_for(entry.port, terms, now), now);
   if (!done) return {};
@@ -357,6 +367,7 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   if (!done->have) return {};
   entry.changed = !(*done->have == entry.have);
   entry.have = std::move(*done->have);
+  remember_protection(entry, std::move(done->lost_protection));
   return {};
 }
 

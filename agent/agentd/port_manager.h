@@ -86,6 +86,8 @@ class PortManager {
   void publish();
 
  private:
+  // Terms::original of the next pass.
+  std::function<std::optional<Qos>(const Port&)> protection_before(const PortEntry& entry);
   // The pass of a port that no entry matches.
   Result<void> release(PortEntry& entry, qos::Instant now);
   // Takes the write lock; in audit mode takes none.

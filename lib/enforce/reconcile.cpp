@@ -110,6 +110,7 @@ class PortPass {
       for (WantedSetting& row : rows_)
         if (row.progress == Progress::untouched && !in_sync(row)) wait_for_class(row);
       restore_protection();
+      if (lost_protection_) out.lost_protection = protection_;
       out.is_settled = settle_port();
       out.have = dry_run_ ? first_.values : have_.values;
     }
@@ -320,8 +321,7 @@ class PortPass {
     const SettingId from = pair->from->setting->id, to = pair->to->setting->id;
     was_cut_ = !is_protection_on(from, first_.values);
     if (!was_cut_) protection_ = first_.values;
-    else if (terms_.original && save_ != nullptr && !is_protection_on(to, first_.values))
-      protection_ = terms_.original(port_);
+    else if (terms_.original && !is_protection_on(to, first_.values)) protection_ = terms_.original(port_);
   }
 
   // True if the write ends the old protection, alone or as its effect (a driver that resets PFC with the owner of
@@ -394,6 +394,7 @@ class PortPass {
     if (is_lost) return;
     if (!written) {
       if (!was_cut_) from->progress = Progress::refused;
+      lost_protection_ = released_;
       return;
     }
     copy_value(*from->setting, have_.values, first_.values);  // what the report calls the value before
@@ -797,6 +798,7 @@ class PortPass {
   Keys may_have_;                  // pause, PFC: a write that switches it on was accepted, or its answer was lost
   bool released_ = false;          // a write that ends the protection of a Replacement was tried
   bool was_cut_ = false;           // a Replacement without its old protection: maybe an earlier pass was cut short
+  bool lost_protection_ = false;   // it is off, and so is the new one
   std::optional<Qos> protection_;  // the values of the old protection of a Replacement
   std::optional<Use> in_use_;      // the answer before the next write
   std::optional<DefaultRoute> default_route_;  // default_route_of(), before the next write

@@ -903,9 +903,14 @@ TEST_F(PortManagerTest, AReleaseThatLeavesRoceUnprotectedIsTriedEachMinute) {
   ASSERT_FALSE(nic.pause.rx || nic.pfc.pfc_en != 0);
   for (int minute = 0; minute < 240; ++minute, now_ += seconds(60)) look();
   nic.after_change = [](const auto&) {};
+  nic.faults.erase("setpfc");
+  look();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "the firmware accepts what RoCE had";
   nic.faults.clear();
+  now_ += seconds(3'600);
   look();
   EXPECT_TRUE(nic.pause.rx && nic.pause.tx);
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
 }
 
 // A self-test was killed: whatever the mode, the settings from before it come back once the port is idle.
