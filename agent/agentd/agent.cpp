@@ -272,7 +272,7 @@ void Agent::watch_confirm() {
 }
 
 void Agent::watch_self_test() {
-  const auto due = manager_.ports_of_killed_self_test();
+  const auto due = manager_.ports_of_killed_self_test(now());
   if (!due) return;
   for (const std::string& id : *due) reconcile_port(id);
   schedule_.at({TaskKind::watch_self_test}, now() + kRecordRetry);

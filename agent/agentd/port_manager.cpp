@@ -11,6 +11,7 @@ namespace fabric::agentd {
 
 static constexpr std::chrono::seconds kLockPatience{10};
 static constexpr std::chrono::minutes kLongestUnsettled{1};
+static constexpr std::chrono::seconds kProtectionPause{30};
 static constexpr int kMaxWindowWait = 60;  // minutes
 
 // After so many failures in a row; nullopt: none.
@@ -246,7 +247,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   return {};
 }
 
-std::optional<std::vector<std::string>> PortManager::ports_of_killed_self_test() {
+std::optional<std::vector<std::string>> PortManager::ports_of_killed_self_test(qos::Instant now) {
   if (environment_.read_only) return std::nullopt;
   const auto root = Root::open(environment_.directory);
   if (!root || !root->exists(state::kSelfTestFile)) return std::nullopt;
@@ -258,7 +259,7 @@ std::optional<std::vector<std::string>> PortManager::ports_of_killed_self_test()
   const auto record = state::load_originals(environment_.directory, state::kSelfTestFile);
   if (!record) return std::nullopt;  // reported by OriginalsStore
   const bool is_new = std::exchange(self_test_is_new_, false);
-  const std::set<std::string> waited = std::exchange(self_test_waits_, {});
+  const std::map<std::string, qos::Instant> waited = std::exchange(self_test_waits_, {});
   for (const auto& absent : state::absent_originals(*record, table_.ports()))
     errors_.once("a self-test of " + absent->first +
                  " was interrupted; its settings from before are restored when the port is present and not excluded");
@@ -268,8 +269,12 @@ std::optional<std::vector<std::string>> PortManager::ports_of_killed_self_test()
     if (!original) continue;
     const qos::Use use = environment_.in_use(port);
     const bool is_idle = !use || (use.is_front_end() && (original->front_end || allows_front_end(port)));
-    if (!is_idle) self_test_waits_.insert(id);
-    if (is_new || (is_idle && waited.contains(id))) due.push_back(id);
+    const qos::Instant* last = find_in(waited, id);
+    const bool lacks_protection =
+        !is_idle && original->may_lack_pause_and_pfc && last != nullptr && now - *last >= kProtectionPause;
+    const bool is_due = is_new || (is_idle && last != nullptr) || lacks_protection;
+    if (is_due) due.push_back(id);
+    if (!is_idle) self_test_waits_[id] = is_due || last == nullptr ? now : *last;
   }
   if (due.empty() && self_test_waits_.empty()) return std::nullopt;
   return due;

@@ -66,8 +66,9 @@ class PortManager {
   // The record of a self-test has appeared, or has changed.
   void note_self_test() { self_test_is_new_ = true; }
   // The ports to check, because a self-test of them was killed, or because they are idle now and have waited for that
-  // to end one: reconcile_port() ends it. Empty: ask again soon. nullopt: no self-test is running, and none waits.
-  std::optional<std::vector<std::string>> ports_of_killed_self_test();
+  // to end one, or are in use and may still lack global pause and PFC: reconcile_port() ends it. Empty: ask again soon.
+  // nullopt: no self-test is running, and none waits.
+  std::optional<std::vector<std::string>> ports_of_killed_self_test(qos::Instant now);
 
   [[nodiscard]] bool is_in_conflict(const std::string& id) const { return results_.is_in_conflict(id); }
   // True if a write of the port waits until nothing uses the port.
@@ -121,8 +122,9 @@ class PortManager {
   std::set<std::string> left_;      // the ports that earlier programs have left unsettled, until their link is up
   std::set<std::string> restored_;  // those that a release or the end of an apply has written
   std::optional<qos::Instant> locked_out_since_{};
-  bool self_test_is_new_ = true;             // no look at its record yet while no test was running
-  std::set<std::string> self_test_waits_{};  // the ports in its record that were in use at the last look
+  bool self_test_is_new_ = true;  // no look at its record yet while no test was running
+  // The ports in its record that were in use at the last look, and when they were last to be checked.
+  std::map<std::string, qos::Instant> self_test_waits_{};
 };
 
 }  // namespace fabric::agentd

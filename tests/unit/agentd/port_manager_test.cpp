@@ -941,7 +941,7 @@ TEST_F(PortManagerTest, ASelfTestThatIsKilledIsLookedForUntilItIsEnded) {
   using Ids = std::optional<std::vector<std::string>>;
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   start("mode = \"audit\"\nreread = \"1h\"\n");
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), std::nullopt);
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), std::nullopt);
   auto lock = state::take_lock(tree_.path());
   ASSERT_TRUE(lock.ok());
   state::Original before(Qos{.pause = Pause{true, true}, .pfc = PrioSet{}});
@@ -950,23 +950,53 @@ TEST_F(PortManagerTest, ASelfTestThatIsKilledIsLookedForUntilItIsEnded) {
       state::save_originals(tree_.path(), {{state::port_key(ports().front()), before}}, state::kSelfTestFile).ok());
   manager_->note_self_test();
   nic.pause = {};
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids(std::vector<std::string>{})) << "it is running";
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids(std::vector<std::string>{})) << "it is running";
   look();
   EXPECT_FALSE(nic.pause.rx);
   busy_ = "eth0";
   *lock = Fd();
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids({kId}));
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids({kId}));
   look();
   EXPECT_TRUE(nic.pause.rx && nic.pause.tx) << "a job has started meanwhile";
   nic.pfc.pfc_en = 1 << 5;
   ASSERT_TRUE(
       state::save_originals(tree_.path(), {{state::port_key(ports().front()), before}}, state::kSelfTestFile).ok());
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids(std::vector<std::string>{})) << "in use";
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids(std::vector<std::string>{})) << "in use";
   busy_.clear();
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids({kId}));
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids({kId}));
   look();
   EXPECT_EQ(nic.pfc.pfc_en, 0);
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), std::nullopt);
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), std::nullopt);
+}
+
+// A job runs without global pause and PFC, because the driver refuses to set pause again: it is tried each half a
+// minute, however seldom the ports are read again.
+TEST_F(PortManagerTest, ARefusedProtectionOfAKilledSelfTestIsTriedBetweenReReads) {
+  using Ids = std::optional<std::vector<std::string>>;
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  state::Original before(Qos{.pause = Pause{true, true}, .pfc = PrioSet{}});
+  before.may_lack_pause_and_pfc = true;
+  ASSERT_TRUE(
+      state::save_originals(tree_.path(), {{state::port_key(ports().front()), before}}, state::kSelfTestFile).ok());
+  nic.pause = {};
+  nic.faults["setpause"] = {test::Fault::refuse, EBUSY, -1};
+  busy_ = "eth0";
+  start("mode = \"audit\"\nreread = \"1h\"\n", "");
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids({kId}));
+  for (int i = 0; i < 20; ++i) {
+    now_ += seconds(29);
+    EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids(std::vector<std::string>{})) << i;
+    now_ += seconds(1);
+    EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids({kId})) << i;
+    const unsigned tries = nic.calls["setpause"];
+    look();
+    EXPECT_GT(nic.calls["setpause"], tries) << i;
+  }
+  nic.faults.clear();
+  now_ += seconds(30);
+  look();
+  EXPECT_TRUE(nic.pause.rx && nic.pause.tx);
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), std::nullopt) << "nothing else was left";
 }
 
 // A driver accepts the write that ends a self-test, and shows no effect: it is tried again after growing pauses, not
@@ -1013,7 +1043,7 @@ TEST_F(PortManagerTest, TheSelfTestOfAnAbsentCardIsReported) {
   sim_.add_nic("eth0", Personality::mlx5);
   ASSERT_TRUE(state::save_originals(tree_.path(), {{"0000:99:00.0/1", Qos{.mtu = 9000}}}, state::kSelfTestFile).ok());
   start("mode = \"audit\"\n");
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), std::nullopt);
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), std::nullopt);
   EXPECT_TRUE(said(message_id::trouble, "a self-test of 0000:99:00.0/1 was interrupted"));
 }
 
