@@ -150,19 +150,25 @@ Result<bool> return_protection(Kernel& kernel, const Port& port, const Driver& d
   return error(written.error().code, what + ": " + written.error().what);
 }
 
+// Whether the write may take the link of the machine's default route, which a port that a job uses may have, too.
+bool endangers_route(Kernel& kernel, const Port& port, const Op& op, const Use& use) {
+  return use.is_front_end() || (op.disruptive && (use.has_default_route || default_route_of(kernel, port)));
+}
+
 // The settings wait for the end of a job, and the job must not run without the protection that it had before the test.
 // True if RoCE has it, or the port had none.
 bool give_back_protection(Kernel& kernel, const Port& port, const Qos& before, const WriteTerms& terms,
                           Changes& changes) {
   const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
-  const Use use = terms.terms().in_use(port);
-  if (use.is_front_end() && !terms.terms().front_end) return false;
   const auto lost = protection_of(driver, before);
+  if (!lost) return true;
+  if (!terms.terms().front_end && endangers_route(kernel, port, op_of(driver, *lost), terms.terms().in_use(port)))
+    return false;
   const auto& is_held = terms.terms().in_conflict;
-  if (lost && is_held && is_held(*lost)) return false;
+  if (is_held && is_held(*lost)) return false;
   const auto back = return_protection(kernel, port, driver, before, {},
                                       [&](SettingId id, bool disruptive) { terms.note_write(port, id, disruptive); });
-  Change* change = find_where(changes, [&](const Change& each) { return lost && each.setting == *lost; });
+  Change* change = find_where(changes, [&](const Change& each) { return each.setting == *lost; });
   if (change != nullptr && (!back || *back)) {
     change->outcome = Outcome::applied;
     change->code = 0;
@@ -241,13 +247,15 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
     const auto pause = std::ranges::find(left, SettingId::pause), next = std::ranges::find_first_of(left, kAfterPause);
     if (pause < next) std::rotate(pause, pause + 1, next);
   }
-  bool may_write = true;  // a port that has got the default route, and no job, is not written any more
+  const auto protection = protection_of(driver, before->values);
+  bool may_write = true;  // not if the port has got the default route
   for (bool tested = true; tested && out.stopped.empty();) {
     tested = false;
     for (auto id = left.begin(); id != left.end();) {
       if (const Use use = options.in_use(port); use && !(options.route_allowed && use.is_front_end())) {
         out.stopped = "the port has come into use: " + use.why;
-        may_write = !use.is_front_end();
+        may_write =
+            options.route_allowed || !protection || !endangers_route(kernel, port, op_of(driver, *protection), use);
         break;
       }
       const auto have = read(kernel, port, keys_of(wanted));

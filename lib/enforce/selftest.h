@@ -61,10 +61,11 @@ struct SelfTestRetries {
 
 // Restores the settings of these ports if a self-test was killed. The caller holds the lock state::kLockFile. Ports
 // that are in use or absent keep their record; one that is in use gets its global pause or PFC back at once if the test
-// has ended it and the other one is not on. Returns nothing if there is no record. A port whose link the restore
-// takes down must be settled (settle()) by the caller, or by a later program of this boot (Unsettled). A port with the
-// default route is written disruptively only if it was during the test (route_allowed), or for a port of which
-// `front_end` is true, because an entry names it. `retries` null: every setting is tried.
+// has ended it and the other one is not on, unless that may take the link of the default route. Returns nothing if
+// there is no record. A port whose link the restore takes down must be settled (settle()) by the caller, or by a later
+// program of this boot (Unsettled). A port with the default route is written disruptively only if it was during the
+// test (route_allowed), or for a port of which `front_end` is true, because an entry names it. `retries` null: every
+// setting is tried.
 Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const std::string& directory,
                               const UseCheck& in_use, Turns& turns,
                               const std::function<bool(const Port&)>& front_end = {},

@@ -726,6 +726,24 @@ TEST(SelfTest, ADefaultRouteThatComesWithoutGlobalPauseAndPfcKeepsItsLink) {
   EXPECT_EQ(bed.read(), bed.before);
 }
 
+// The port has got a job and the default route since: the job waits for its pause, or for an entry that names the port.
+TEST(SelfTest, AJobBesideTheDefaultRouteGetsNoPauseByARestartOfTheLink) {
+  SelfTestBed bed(Personality::bnxt);
+  state::Original before(bed.before);
+  before.may_lack_pause_and_pfc = true;
+  ASSERT_TRUE(state::save_originals(bed.tree.path(), {{state::port_key(bed.port), before}}, state::kSelfTestFile).ok());
+  bed.nic.pause = {};
+  bed.nic.has_default_route = true;
+  const unsigned downs = bed.nic.carrier_downs;
+  bed.end(kInUse);
+  EXPECT_EQ(bed.nic.carrier_downs, downs);
+  EXPECT_FALSE(bed.nic.pause.rx);
+  EXPECT_TRUE(bed.has_record());
+  const auto front_end = [](const Port&) { return true; };
+  EXPECT_TRUE(qos::end_self_test(bed.kernel, {&bed.port, 1}, bed.tree.path(), kInUse, bed.turns, front_end).ok());
+  EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
+}
+
 // The next program knows by the record that the test was forced, or by an entry that names the port.
 TEST(SelfTest, OfThePortOfTheDefaultRouteEndsAsItMayBeWritten) {
   for (const bool is_forced : {true, false}) {
