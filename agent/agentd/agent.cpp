@@ -242,6 +242,7 @@ void Agent::reconcile_port(const std::string& id) {
   if (const auto again = manager_.retry_after(id))
     schedule_.at({TaskKind::reconcile_port, id},
                  now() + std::max<qos::Instant::duration>(*again, 10 * (now() - start)));
+  if (const auto again = manager_.settle_after(id)) schedule_.at({TaskKind::settle, id}, now() + *again);
   if (manager_.is_in_conflict(id)) schedule_.at({TaskKind::reconcile_port, id}, now() + kConflictReread);
   if (manager_.waits_for_member(id)) schedule_.at({TaskKind::reconcile_port, id}, now() + kIdlePoll);
   if (manager_.waits_for_idle(id)) schedule_.at({TaskKind::poll_idle, id}, now() + kIdlePoll);
@@ -271,7 +272,7 @@ void Agent::watch_confirm() {
 }
 
 void Agent::watch_self_test() {
-  const auto due = manager_.ports_of_killed_self_test();
+  const auto due = manager_.ports_of_killed_self_test(now());
   if (!due) return;
   for (const std::string& id : *due) reconcile_port(id);
   schedule_.at({TaskKind::watch_self_test}, now() + kRecordRetry);
@@ -280,11 +281,7 @@ void Agent::watch_self_test() {
 void Agent::settle(const std::string& id) {
   auto done = manager_.settle(id);
   if (!done && done.error().code == EWOULDBLOCK) return schedule_.at({TaskKind::settle, id}, now() + kLockRetry);
-  if (!done)
-    write_journal({message_id::trouble,
-                   LOG_WARNING,
-                   done.error().text() + "; will be retried after the next carrier-up",
-                   {{"FABRIC_PORT", id}}});
+  if (const auto again = manager_.settle_after(id)) schedule_.at({TaskKind::settle, id}, now() + *again);
   // Ports are matched again, because the link has a speed now. A rescan that was due at this time would not do: an
   // earlier one takes its place.
   if (std::ranges::any_of(manager_.policy().ports, [](const PortPolicy& entry) { return !entry.match.speed.empty(); }))

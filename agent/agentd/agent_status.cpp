@@ -29,6 +29,7 @@ AgentState state_of(const AgentView& view) {
   state.held = view.suspension.reason();
   state.held_until_reload = view.suspension.until_reload();
   state.lost_originals = view.lost_originals;
+  state.left_of_self_tests = view.left_of_self_tests;
   for (const auto& [id, entry] : view.table.entries()) {
     if (view.releases.has_lost_entry(id)) state.lost_entry.push_back(id);
     if (policy_for(view.policy, entry.port) != nullptr || !view.results.of(id).empty())

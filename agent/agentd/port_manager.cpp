@@ -10,6 +10,8 @@
 namespace fabric::agentd {
 
 static constexpr std::chrono::seconds kLockPatience{10};
+static constexpr std::chrono::minutes kLongestUnsettled{1};
+static constexpr std::chrono::seconds kProtectionPause{30};
 static constexpr int kMaxWindowWait = 60;  // minutes
 
 // After so many failures in a row; nullopt: none.
@@ -18,6 +20,16 @@ static std::optional<std::chrono::milliseconds> pause_after(unsigned failures, s
   if (failures == 0) return std::nullopt;
   const std::chrono::milliseconds pause{1'000U << std::min(failures - 1, kMostDoublings)};
   return std::min(pause, longest);
+}
+
+// Call it after a pass that has read the port to its end. `lost`: Reconciled::lost_protection.
+static void remember_protection(PortEntry& entry, std::optional<Qos> lost) {
+  if (lost) {
+    entry.lost_protection = std::move(lost);
+  } else if (entry.have.pause.value_or(Pause{}) != Pause{} || entry.have.pfc.value_or(PrioSet{}).bits != 0) {
+    entry.may_lack_pause_and_pfc = false;
+    entry.lost_protection.reset();
+  }
 }
 
 PortManager::PortManager(Environment environment, Policy policy)
@@ -194,12 +206,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   terms.window = maintenance_now();
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
-  if (entry.may_lack_pause_and_pfc)
-    terms.original = [this](const Port& port) -> std::optional<Qos> {
-      auto originals = state::load_originals(environment_.directory);
-      if (!originals) return std::nullopt;
-      return state::original_for(std::move(*originals), port);
-    };
+  terms.original = protection_before(entry);
   entry.waits_for_member = must_wait_for_member(entry.port, now);
   const qos::SaveOriginal save = [this](const Port& port, const Qos& before) { return originals_.save(port, before); };
   const Qos before = entry.have;
@@ -218,9 +225,9 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
     else if (contains(changes, true, &Change::is_lost)) end = PassEnd::lost;
     entry.cut_short = end == PassEnd::whole ? 0 : entry.cut_short + 1;
     if (done.have) entry.have = std::move(*done.have);
+    if (!done.is_settled) ++entry.unsettled;
     if (end != PassEnd::whole) entry.may_lack_pause_and_pfc = true;
-    else if (entry.have.pause.value_or(Pause{}) != Pause{} || entry.have.pfc.value_or(PrioSet{}).bits != 0)
-      entry.may_lack_pause_and_pfc = false;
+    else remember_protection(entry, std::move(done.lost_protection));
     entry.changed = !(entry.have == before);
     // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
     // stale.
@@ -240,7 +247,7 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   return {};
 }
 
-std::optional<std::vector<std::string>> PortManager::ports_of_killed_self_test() {
+std::optional<std::vector<std::string>> PortManager::ports_of_killed_self_test(qos::Instant now) {
   if (environment_.read_only) return std::nullopt;
   const auto root = Root::open(environment_.directory);
   if (!root || !root->exists(state::kSelfTestFile)) return std::nullopt;
@@ -252,7 +259,7 @@ std::optional<std::vector<std::string>> PortManager::ports_of_killed_self_test()
   const auto record = state::load_originals(environment_.directory, state::kSelfTestFile);
   if (!record) return std::nullopt;  // reported by OriginalsStore
   const bool is_new = std::exchange(self_test_is_new_, false);
-  const std::set<std::string> waited = std::exchange(self_test_waits_, {});
+  const std::map<std::string, qos::Instant> waited = std::exchange(self_test_waits_, {});
   for (const auto& absent : state::absent_originals(*record, table_.ports()))
     errors_.once("a self-test of " + absent->first +
                  " was interrupted; its settings from before are restored when the port is present and not excluded");
@@ -262,8 +269,12 @@ std::optional<std::vector<std::string>> PortManager::ports_of_killed_self_test()
     if (!original) continue;
     const qos::Use use = environment_.in_use(port);
     const bool is_idle = !use || (use.is_front_end() && (original->front_end || allows_front_end(port)));
-    if (!is_idle) self_test_waits_.insert(id);
-    if (is_new || (is_idle && waited.contains(id))) due.push_back(id);
+    const qos::Instant* last = find_in(waited, id);
+    const bool lacks_protection =
+        !is_idle && original->may_lack_pause_and_pfc && last != nullptr && now - *last >= kProtectionPause;
+    const bool is_due = is_new || (is_idle && last != nullptr) || lacks_protection;
+    if (is_due) due.push_back(id);
+    if (!is_idle) self_test_waits_[id] = is_due || last == nullptr ? now : *last;
   }
   if (due.empty() && self_test_waits_.empty()) return std::nullopt;
   return due;
@@ -325,6 +336,16 @@ std::vector<std::string> PortManager::waiting_for(const std::string& id) const {
   return out;
 }
 
+std::function<std::optional<Qos>(const Port&)> PortManager::protection_before(const PortEntry& entry) {
+  if (entry.lost_protection) return [lost = entry.lost_protection](const Port&) { return lost; };
+  if (!entry.may_lack_pause_and_pfc) return {};
+  return [this](const Port& port) -> std::optional<Qos> {
+    auto originals = state::load_originals(environment_.directory);
+    if (!originals) return std::nullopt;
+    return state::original_for(std::move(*originals), port);
+  };
+}
+
 Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   entry.changed = false;
   table_.passed_unmatched(entry, policy_, now);
@@ -338,17 +359,20 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   entry.waits_for_member = must_wait_for_member(entry.port, now);
   if (entry.waits_for_member) return {};
   // With "never" the agent may have added protection, which is taken away on an idle port.
-  const qos::Terms terms{.in_use = environment_.in_use,
-                         .wanted_of = wanted_of_bond(),
-                         .disruptive = policy_.disruptive == Disruptive::never ? Disruptive::idle : policy_.disruptive,
-                         .window = maintenance_now()};
+  qos::Terms terms{.in_use = environment_.in_use,
+                   .wanted_of = wanted_of_bond(),
+                   .disruptive = policy_.disruptive == Disruptive::never ? Disruptive::idle : policy_.disruptive,
+                   .window = maintenance_now()};
+  if (entry.lost_protection) terms.original = protection_before(entry);  // the originals are what is wanted
   if (!suspension_.reason().empty()) return {};
   auto done = releases_.restore(entry.port, turns_.terms_for(entry.port, terms, now), now);
   if (!done) return {};
   if (std::ranges::any_of(done->changes, was_written)) restored_.insert(id);
+  if (!done->is_settled) ++entry.unsettled;
   if (!done->have) return {};
   entry.changed = !(*done->have == entry.have);
   entry.have = std::move(*done->have);
+  remember_protection(entry, std::move(done->lost_protection));
   return {};
 }
 
@@ -380,15 +404,32 @@ Result<void> PortManager::settle(const std::string& id) {
   const PortPolicy* wanted = is_enforcing() ? policy_for(policy_, entry->port) : nullptr;
   const bool is_enforced = wanted != nullptr;
   const bool is_left = policy_.mode == Mode::enforce && unsettled_.contains(entry->port);
-  if (!is_enforced && !is_left && !restored_.contains(id)) return {};
+  if (!is_enforced && !is_left && !restored_.contains(id)) {
+    entry->unsettled = 0;
+    return {};
+  }
   auto lock = state::take_lock(environment_.directory);
-  if (!lock) return lock.error();
+  if (!lock) {
+    if (lock.error().code != EWOULDBLOCK) ++entry->unsettled;
+    return lock.error();
+  }
   entry->seen.settled = true;
   auto settled = qos::settle(environment_.kernel, entry->port, is_enforced ? wanted->want : Qos());
-  if (!settled) return settled;
+  if (!settled) {
+    ++entry->unsettled;
+    errors_.once(settled.error().text() + "; " + id + " has buffer thresholds of another link speed; trying again");
+    return settled;
+  }
+  entry->unsettled = 0;
   restored_.erase(id);
   if (entry->carrier.value_or(true)) unsettled_.remove(entry->port);
   return settled;
+}
+
+std::optional<std::chrono::milliseconds> PortManager::settle_after(const std::string& id) const {
+  const PortEntry* entry = find_in(table_.entries(), id);
+  if (entry == nullptr) return std::nullopt;
+  return pause_after(entry->unsettled, kLongestUnsettled);
 }
 
 Suspension::NextSteps PortManager::watch_confirm() {

@@ -51,6 +51,9 @@ class PortManager {
   // After carrier-up: lets the driver finish the values that it computes from the link speed (Driver::settle). Does
   // nothing for other ports than those that are enforced or were restored since their last carrier-up.
   Result<void> settle(const std::string& id);
+  // The time until settle() is to be called again, because the driver has refused it: RoCE has the thresholds of a
+  // slower link meanwhile.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> settle_after(const std::string& id) const;
 
   // Records a notification of this kind for the port: evidence of who has caused a drift that the next pass finds.
   void on_notification(const std::string& id, NotificationKind how);
@@ -63,8 +66,9 @@ class PortManager {
   // The record of a self-test has appeared, or has changed.
   void note_self_test() { self_test_is_new_ = true; }
   // The ports to check, because a self-test of them was killed, or because they are idle now and have waited for that
-  // to end one: reconcile_port() ends it. Empty: ask again soon. nullopt: no self-test is running, and none waits.
-  std::optional<std::vector<std::string>> ports_of_killed_self_test();
+  // to end one, or are in use and may still lack global pause and PFC: reconcile_port() ends it. Empty: ask again soon.
+  // nullopt: no self-test is running, and none waits.
+  std::optional<std::vector<std::string>> ports_of_killed_self_test(qos::Instant now);
 
   [[nodiscard]] bool is_in_conflict(const std::string& id) const { return results_.is_in_conflict(id); }
   // True if a write of the port waits until nothing uses the port.
@@ -83,6 +87,8 @@ class PortManager {
   void publish();
 
  private:
+  // Terms::original of the next pass.
+  std::function<std::optional<Qos>(const Port&)> protection_before(const PortEntry& entry);
   // The pass of a port that no entry matches.
   Result<void> release(PortEntry& entry, qos::Instant now);
   // Takes the write lock; in audit mode takes none.
@@ -118,8 +124,9 @@ class PortManager {
   std::set<std::string> left_;      // the ports that earlier programs have left unsettled, until their link is up
   std::set<std::string> restored_;  // those that a release or the end of an apply has written
   std::optional<qos::Instant> locked_out_since_{};
-  bool self_test_is_new_ = true;             // no look at its record yet while no test was running
-  std::set<std::string> self_test_waits_{};  // the ports in its record that were in use at the last look
+  bool self_test_is_new_ = true;  // no look at its record yet while no test was running
+  // The ports in its record that were in use at the last look, and when they were last to be checked.
+  std::map<std::string, qos::Instant> self_test_waits_{};
 };
 
 }  // namespace fabric::agentd

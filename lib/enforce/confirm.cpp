@@ -96,11 +96,11 @@ std::string left_text(const Record& record) {
 
 std::chrono::seconds RetryPause::after(const Changes& changes, std::chrono::seconds longest) {
   constexpr unsigned kMostDoublings = 12;
-  const bool waits = contains(changes, Outcome::pending, &Change::outcome);
+  const bool waits = std::ranges::any_of(changes, waits_by_itself);
   const bool is_refused = std::ranges::any_of(
       changes, [](const Change& change) { return !is_done(change.outcome) && !is_left_to_do(change); });
   const bool is_left = std::ranges::any_of(changes, [](const Change& change) { return !is_done(change.outcome); });
-  if (waits || !is_refused) longest = std::min(longest, kMinute);
+  if (waits || !is_refused || contains(changes, true, &Change::is_unprotected)) longest = std::min(longest, kMinute);
   doublings_ = is_refused || (is_left && !waits) ? std::min(doublings_ + 1, kMostDoublings) : 0;
   return std::min(longest, std::chrono::seconds(1U << doublings_));
 }
@@ -241,7 +241,7 @@ Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, c
   for (const Change& change : of_host)
     if (is_done(change.outcome)) record.sysctl.erase(change.sysctl);
 
-  const bool gives_up = is_patience_over(record, now) && !contains(all, Outcome::pending, &Change::outcome);
+  const bool gives_up = is_patience_over(record, now) && std::ranges::none_of(all, waits_by_itself);
   if (gives_up && how.share == Share::all)
     for (Change& change : qos::restore_of_absent(record.before, ports)) {
       change.outcome = Outcome::refused;
@@ -259,7 +259,7 @@ bool may_end(Kernel& kernel, const std::vector<Port>& ports, const Record& recor
   qos::Terms terms = terms_of(record, ports, in_use);
   const bool is_over = is_patience_over(record, now);
   const auto may_be_back = [&](const Change& change) {
-    if (change.outcome == Outcome::pending) return false;
+    if (waits_by_itself(change)) return false;
     return is_over || is_done(change.outcome) || change.outcome == Outcome::differs;
   };
   state::Originals before = record.before;

@@ -94,9 +94,9 @@ struct RevertTerms {
 // Restores the previous settings. A setting that reads back as before is removed from the record, once no write that is
 // left can change it again (Op::reach), and nothing else: a busy, absent or refused setting stays for the next call, or
 // for a process with the privilege. `reverted` is set when nothing is left; or ten minutes after the deadline or the
-// boot, if nothing waits for an idle port: refused and absent settings then do not delay the end any longer, and stay
-// in the record. So do those that a port lacks because it has become a member of a bond, and the MTU of a port that has
-// joined a bond for IP.
+// boot, if nothing waits for an idle port, also through another setting: refused and absent settings then do not delay
+// the end any longer, and stay in the record. So do those that a port lacks because it has become a member of a bond,
+// and the MTU of a port that has joined a bond for IP.
 Changes revert(Kernel& kernel, const std::vector<Port>& ports, Record& record, const BootMoment& now,
                const RevertTerms& how);
 
@@ -118,7 +118,8 @@ Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::v
 
 // The pause before the next lapse(): a second while a port is busy; doubled, up to a minute, while settings are
 // refused, because each try of a disruptive write may stop traffic, or while nothing else is left than settings that no
-// present port has. `longest`: the limit in place of a minute if only refused settings remain.
+// present port has. `longest`: the limit in place of a minute if only refused settings remain, none of which leaves
+// RoCE without protection (Change::is_unprotected).
 class RetryPause {
  public:
   static constexpr std::chrono::seconds kMinute{60}, kHour{3'600};

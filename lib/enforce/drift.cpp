@@ -15,6 +15,7 @@ Drift::Transition Drift::observe(const Change& change, Instant now, bool written
   if (was_written(change)) return repaired(track, change, now);
   if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored) {
     std::chrono::milliseconds pause = reread_;
+    if (change.is_unprotected) track.failures = 0;
     for (unsigned i = 0; i < track.failures && pause < kLongestHold; ++i) pause *= 2;
     track.retry = now + std::min(pause, kLongestHold);
     ++track.failures;

@@ -111,7 +111,8 @@ class PortPass {
       for (WantedSetting& row : rows_)
         if (row.progress == Progress::untouched && !in_sync(row)) wait_for_class(row);
       restore_protection();
-      settle_port();
+      if (lost_protection_) out.lost_protection = protection_;
+      out.is_settled = settle_port();
       out.have = dry_run_ ? first_.values : have_.values;
     }
     for (const WantedSetting& row : rows_) {
@@ -322,8 +323,7 @@ class PortPass {
     const SettingId from = pair->from->setting->id, to = pair->to->setting->id;
     was_cut_ = !is_protection_on(from, first_.values);
     if (!was_cut_) protection_ = first_.values;
-    else if (terms_.original && save_ != nullptr && !is_protection_on(to, first_.values))
-      protection_ = terms_.original(port_);
+    else if (terms_.original && !is_protection_on(to, first_.values)) protection_ = terms_.original(port_);
   }
 
   // True if the write ends the old protection, alone or as its effect (a driver that resets PFC with the owner of
@@ -384,8 +384,11 @@ class PortPass {
         is_protection_on(to->setting->id, have_.values) && !is_less(to->setting->id, have_.values, want_);
     if (has_come || !is_less(id, is_lost ? want_ : have_.values, *protection_)) return;
     if (was_cut_ && !may_restore_after_cut(*from, *to)) return;
-    save_originals(id);
-    if (saved_ && !*saved_) return;
+    // Before it went off by our write, and after a pass that was cut short, its original is known to be saved.
+    if (!released_ && !was_cut_) {
+      save_originals(id);
+      if (saved_ && !*saved_) return;
+    }
     const std::string why = failure_of(*to);
     Qos value = have_.values;
     copy_value(*from->setting, *protection_, value);
@@ -393,6 +396,7 @@ class PortPass {
     if (is_lost) return;
     if (!written) {
       if (!was_cut_) from->progress = Progress::refused;
+      lost_protection_ = released_;
       return;
     }
     copy_value(*from->setting, have_.values, first_.values);  // what the report calls the value before
@@ -639,20 +643,23 @@ class PortPass {
     return !read_error_;
   }
 
-  // Settles the port if the link is up. If a write took the link down, the caller does it after carrier-up.
-  void settle_port() {
-    if (dry_run_ || read_error_ || driver_.settle == nullptr) return;
-    if (!wrote_mtu_or_pfc_) return;
+  // Settles the port if the link is up; false if that was refused. If a write took the link down, the caller does it
+  // after carrier-up.
+  bool settle_port() {
+    if (dry_run_ || read_error_ || driver_.settle == nullptr) return true;
+    if (!wrote_mtu_or_pfc_) return true;
     const auto link = rtnl::link(*kernel_.route, port_.netdev);
-    if (!link && link.error().code == ENODEV) return;
-    if (link && !link->carrier.value_or(false)) return;
+    if (!link && link.error().code == ENODEV) return true;
+    if (link && !link->carrier.value_or(false)) return true;
     PortIo io = port_io(kernel_, port_);
     for (const WantedSetting& row : rows_) io.writable[index(row.setting->id)] = in_sync(row);
     const auto settled = driver_.settle(io, have_.values);
-    WantedSetting* pfc = find(SettingId::pfc);
-    if (settled || pfc == nullptr) return;
-    pfc->refusal = settled.error();
-    pfc->progress = Progress::doubtful;
+    if (settled) return true;
+    if (WantedSetting* pfc = find(SettingId::pfc)) {
+      pfc->refusal = settled.error();
+      pfc->progress = Progress::doubtful;
+    }
+    return false;
   }
 
   [[nodiscard]] Change report(const WantedSetting& row) const {
@@ -734,12 +741,20 @@ class PortPass {
       if (row.refusal.code == ESTALE) out.detail += "; " + row.refusal.what;
       return out;
     }
+    out.is_unprotected = leaves_unprotected(row.setting->id);
     std::string remedy = remedy_of(driver_, *row.setting, have_.values, port_.netdev, failure.code);
     if (remedy.empty() && failure.code == EPERM) remedy = "requires CAP_NET_ADMIN in the initial user namespace";
     out.detail = failure.text();
     if (!remedy.empty()) out.detail += "; " + remedy;
     if (row.progress == Progress::doubtful) out.detail += "; the reading shows the wanted value";
     return out;
+  }
+
+  // Whether the port lacks something of the wanted PFC or global pause, and the other one of them is off.
+  [[nodiscard]] bool leaves_unprotected(SettingId id) const {
+    if (id != SettingId::pfc && id != SettingId::pause) return false;
+    const SettingId other = id == SettingId::pfc ? SettingId::pause : SettingId::pfc;
+    return is_less(id, have_.values, want_) && !is_protection_on(other, have_.values);
   }
 
   [[nodiscard]] bool reads_as_wanted(const WantedSetting& row) const {
@@ -787,6 +802,7 @@ class PortPass {
   Keys may_have_;                  // pause, PFC: a write that switches it on was accepted, or its answer was lost
   bool released_ = false;          // a write that ends the protection of a Replacement was tried
   bool was_cut_ = false;           // a Replacement without its old protection: maybe an earlier pass was cut short
+  bool lost_protection_ = false;   // it is off, and so is the new one
   std::optional<Qos> protection_;  // the values of the old protection of a Replacement
   std::optional<Use> in_use_;      // the answer before the next write
   std::optional<DefaultRoute> default_route_;  // default_route_of(), before the next write

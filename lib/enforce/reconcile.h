@@ -54,9 +54,10 @@ struct Terms {
   std::function<bool(SettingId)> in_conflict{};
   // Settings derived from others (traffic, cnp): not reported if the driver does not offer them.
   Keys derived{};
-  // The saved original settings of the port; nullopt: there are none. Null: no earlier pass over the port was cut short
-  // (its program was killed, an answer was lost). One that was may have switched off the global pause or the PFC that
-  // they show, and not have come to the other one, which replaces it.
+  // The saved original settings of the port, or Reconciled::lost_protection; nullopt: there are none. Null: no earlier
+  // pass over the port was cut short (its program was killed, an answer was lost, the driver refused both). One that
+  // was may have switched off the global pause or the PFC that they show, and not have come to the other one, which
+  // replaces it.
   std::function<std::optional<Qos>(const Port&)> original{};
 };
 
@@ -101,6 +102,10 @@ struct Reconciled {
   // The last reading, of a plan the first: the settings in `want`, and always_read(). nullopt: none of `want` is the
   // port's own, or the port could not be read.
   std::optional<Qos> have{};
+  // The settings before the pass, if it has switched global pause or PFC off, and the driver then refused the other
+  // one, and this one, too: Terms::original of the next pass.
+  std::optional<Qos> lost_protection{};
+  bool is_settled = true;  // false: the link is up, and settle() was refused after a write: call it again soon
 };
 
 // A second call writes only the settings that this one reported as pending, refused or ignored. Does not wait for a

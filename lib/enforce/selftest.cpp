@@ -117,7 +117,8 @@ std::optional<SettingId> protection_of(const Driver& driver, const Qos& before) 
 // Global pause and PFC replace each other, and drivers refuse one beside the other. If the test has ended one of them
 // and the other one does not come, RoCE has neither: the first one returns at once, also on a port that a job has begun
 // to use. A write that fails is repeated: firmware that restarts the link may be busy. Calls `note` before each write.
-// True if it was written; an Error if RoCE still has neither.
+// True if it was written; an Error if RoCE still has neither, with code 0 if the driver accepts the write without
+// effect.
 Result<bool> return_protection(Kernel& kernel, const Port& port, const Driver& driver, const Qos& before,
                                std::chrono::milliseconds patience,
                                const std::function<void(SettingId, bool disruptive)>& note = {}) {
@@ -145,8 +146,13 @@ Result<bool> return_protection(Kernel& kernel, const Port& port, const Driver& d
   }
   const std::string what = "RoCE has neither global pause nor PFC: " + std::string(setting.key) + " cannot be set to " +
                            value_text(setting, before) + " again";
-  if (written) return error(EIO, what + ": the driver accepts it and shows another value");
+  if (written) return error(0, what + ": the driver accepts it and shows another value");
   return error(written.error().code, what + ": " + written.error().what);
+}
+
+// Whether the write may take the link of the machine's default route, which a port that a job uses may have, too.
+bool endangers_route(Kernel& kernel, const Port& port, const Op& op, const Use& use) {
+  return use.is_front_end() || (op.disruptive && (use.has_default_route || default_route_of(kernel, port)));
 }
 
 // The settings wait for the end of a job, and the job must not run without the protection that it had before the test.
@@ -154,18 +160,25 @@ Result<bool> return_protection(Kernel& kernel, const Port& port, const Driver& d
 bool give_back_protection(Kernel& kernel, const Port& port, const Qos& before, const WriteTerms& terms,
                           Changes& changes) {
   const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
-  const Use use = terms.terms().in_use(port);
-  if (use.is_front_end() && !terms.terms().front_end) return false;
   const auto lost = protection_of(driver, before);
+  if (!lost) return true;
+  if (!terms.terms().front_end && endangers_route(kernel, port, op_of(driver, *lost), terms.terms().in_use(port)))
+    return false;
   const auto& is_held = terms.terms().in_conflict;
-  if (lost && is_held && is_held(*lost)) return false;
+  if (is_held && is_held(*lost)) return false;
   const auto back = return_protection(kernel, port, driver, before, {},
                                       [&](SettingId id, bool disruptive) { terms.note_write(port, id, disruptive); });
-  Change* change = find_where(changes, [&](const Change& each) { return lost && each.setting == *lost; });
+  Change* change = find_where(changes, [&](const Change& each) { return each.setting == *lost; });
   if (change != nullptr && (!back || *back)) {
-    change->outcome = back ? Outcome::applied : Outcome::refused;
-    change->code = back ? 0 : back.error().code;
-    change->detail = back ? std::string() : back.error().what;
+    change->outcome = Outcome::applied;
+    change->code = 0;
+    change->detail.clear();
+    if (!back) {
+      change->outcome = back.error().code == 0 ? Outcome::ignored : Outcome::refused;
+      change->code = back.error().code;
+      change->detail = back.error().what;
+    }
+    change->is_unprotected = change->outcome == Outcome::refused;
     change->wait.reset();
     change->waits_for.reset();
   }
@@ -214,7 +227,9 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
   // If an earlier test of the port was killed, the record has the settings from before that test.
   const bool is_second = state::find_original(*record, port) != record->end();
   state::Original& entry = state::original_of(*record, port);
-  if (!is_second) static_cast<Qos&>(entry) = before->values;
+  // It may have been ended in part: what is not in the record any more is as it is now.
+  for (const Setting& setting : kSettings)
+    if (!has_value(setting, entry)) copy_value(setting, before->values, entry);
   if (entry.fec == kUnknownFec) entry.fec.reset();
   entry.front_end = options.route_allowed || (is_second && entry.front_end);
   entry.may_lack_pause_and_pfc = true;
@@ -232,13 +247,15 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
     const auto pause = std::ranges::find(left, SettingId::pause), next = std::ranges::find_first_of(left, kAfterPause);
     if (pause < next) std::rotate(pause, pause + 1, next);
   }
-  bool may_write = true;  // a port that has got the default route, and no job, is not written any more
+  const auto protection = protection_of(driver, before->values);
+  bool may_write = true;  // not if the port has got the default route
   for (bool tested = true; tested && out.stopped.empty();) {
     tested = false;
     for (auto id = left.begin(); id != left.end();) {
       if (const Use use = options.in_use(port); use && !(options.route_allowed && use.is_front_end())) {
         out.stopped = "the port has come into use: " + use.why;
-        may_write = !use.is_front_end();
+        may_write =
+            options.route_allowed || !protection || !endangers_route(kernel, port, op_of(driver, *protection), use);
         break;
       }
       const auto have = read(kernel, port, keys_of(wanted));
@@ -277,7 +294,7 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
   if (!ended) return ended.error();
   out.restored = std::move(*ended);
   (void)await_carrier(kernel, port, had_carrier, options.patience);
-  (void)settle(kernel, port);
+  out.settled = settle(kernel, port);
   return out;
 }
 
@@ -339,10 +356,19 @@ Result<std::vector<OpenSelfTest>> open_self_tests(const Root& root, const std::v
   return out;
 }
 
-std::string text_of(const OpenSelfTest& test, bool is_running) {
+std::optional<bool> is_writing(const Root& root) {
+  if (root.is_locked(state::kLockFile)) return true;
+  const auto lock = root.read(state::kLockFile);
+  if (!lock && lock.error().code == EACCES) return std::nullopt;
+  return false;
+}
+
+std::string text_of(const OpenSelfTest& test, std::optional<bool> is_running) {
   if (test.absent)
     return "a self-test of " + test.port + " has not ended; the port is absent or excluded, and its settings are kept";
-  std::string text = "a self-test of " + test.port + (is_running ? " is running" : " was interrupted"), keys;
+  std::string text = "a self-test of " + test.port, keys;
+  if (!is_running) text += " is running or was interrupted (root sees which)";
+  else text += *is_running ? " is running" : " was interrupted";
   for (const Setting& setting : kSettings)
     if (has_key(test.differing, setting.id)) append_item(keys, setting.key, ", ");
   if (keys.empty()) return text + "; its end is not recorded yet";

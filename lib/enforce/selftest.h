@@ -26,6 +26,7 @@ struct SelfTest {
   std::vector<SelfTestStep> steps;
   std::string stopped{};  // why the remaining settings were not tested; empty: all were
   Changes restored;
+  Result<void> settled{};  // of settle(), which an Error leaves to be called again
   [[nodiscard]] bool is_restored() const;
 };
 
@@ -51,7 +52,8 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
 
 // For a program that ends a self-test again and again. A setting that the driver has refused, or accepted without
 // effect, is held as one of the policy is (Drift): it is tried again after a pause that grows up to an hour, because a
-// try may restart the link of a job.
+// try may restart the link of a job. Refused global pause or PFC without which RoCE has neither is tried again after
+// each pause of Drift's re-read period.
 struct SelfTestRetries {
   Drift& failures;
   Instant now;
@@ -59,10 +61,11 @@ struct SelfTestRetries {
 
 // Restores the settings of these ports if a self-test was killed. The caller holds the lock state::kLockFile. Ports
 // that are in use or absent keep their record; one that is in use gets its global pause or PFC back at once if the test
-// has ended it and the other one is not on. Returns nothing if there is no record. A port whose link the restore
-// takes down must be settled (settle()) by the caller, or by a later program of this boot (Unsettled). A port with the
-// default route is written disruptively only if it was during the test (route_allowed), or for a port of which
-// `front_end` is true, because an entry names it. `retries` null: every setting is tried.
+// has ended it and the other one is not on, unless that may take the link of the default route. Returns nothing if
+// there is no record. A port whose link the restore takes down must be settled (settle()) by the caller, or by a later
+// program of this boot (Unsettled). A port with the default route is written disruptively only if it was during the
+// test (route_allowed), or for a port of which `front_end` is true, because an entry names it. `retries` null: every
+// setting is tried.
 Result<Changes> end_self_test(Kernel& kernel, std::span<const Port> ports, const std::string& directory,
                               const UseCheck& in_use, Turns& turns,
                               const std::function<bool(const Port&)>& front_end = {},
@@ -76,8 +79,10 @@ struct OpenSelfTest {
 };
 // Writes nothing. The settings of `ports` must have been read.
 Result<std::vector<OpenSelfTest>> open_self_tests(const Root& root, const std::vector<Port>& ports);
-// "a self-test of mlx5_0/1 was interrupted; not as before it: pause, pfc". `is_running`: a program is writing now.
-std::string text_of(const OpenSelfTest& test, bool is_running);
+// Whether a program writes now, so that the self-test may be running. nullopt: only root may open the lock.
+std::optional<bool> is_writing(const Root& root);
+// "a self-test of mlx5_0/1 was interrupted; not as before it: pause, pfc". `is_running`: is_writing().
+std::string text_of(const OpenSelfTest& test, std::optional<bool> is_running);
 
 // Starts a process (confirm::start_detached()) that ends the self-test of the port if its program is killed. As soon as
 // the lock state::kLockFile, which the caller holds, is free, and as long as the record has the port, it calls `act`,

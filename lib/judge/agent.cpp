@@ -34,6 +34,14 @@ Finding agent_finding(const View& view, const AgentState& agent) {
         "that differ are not written.",
         {fix + ", or abandon those settings: " + away + "; ", {Work::service, "then: systemctl reload fabric-agent"}});
   }
+  if (!agent.left_of_self_tests.empty())
+    return bad(Status::warning, kHostSubject,
+               "running, " + mode + "; a self-test was interrupted, not restored: " + agent.left_of_self_tests,
+               "running, no self-test left unfinished",
+               "A self-test was killed, and the settings from before it are not back yet: a process uses the port, or "
+               "the driver refuses them.",
+               {"The agent restores them when the port is idle. ",
+                {Work::service, "To try refused settings at once: systemctl reload fabric-agent"}});
   if (!agent.config_error.empty())
     return bad(Status::warning, kHostSubject,
                "running, " + mode + ", with its last valid configuration: " + agent.config_error, "running",

@@ -51,6 +51,9 @@ struct AgentState {
   std::string held_until_reload{};  // `held` without kEnforceAnyway, if a reload ends the suspension; else empty
   std::optional<LostOriginals> lost_originals{};
   std::vector<std::string> lost_entry{};  // ports that no [[port]] entry matches any more since a reload
+  // The settings that are not back since a self-test was killed ("mlx5_0/1 pause, mlx5_0/1 pfc"), or why its record
+  // cannot be used; empty: none.
+  std::string left_of_self_tests{};
   std::map<std::string, std::map<std::string, SettingState>> ports;  // port id -> setting key -> state
   std::string version{};                                             // of fabric-agentd; empty: unknown
   std::string config{};  // confirm::digest() of wanted_config() as the agent read it last; empty: unknown

@@ -52,6 +52,7 @@ static void to_json(Json& json, const AgentState& state) {
           {"held", state.held},
           {"originals_error", lines_json(state.lost_originals ? state.lost_originals->why : "")},
           {"lost_entry", state.lost_entry},
+          {"left_of_self_tests", state.left_of_self_tests},
           {"ports", state.ports},
           {"config", state.config}};
   if (!state.held_until_reload.empty()) json["held_until_reload"] = state.held_until_reload;
@@ -71,6 +72,7 @@ static void from_json(const Json& json, AgentState& state) {
   read_member(json, "held_until_reload", state.held_until_reload);
   read_member(json, "originals_error", originals_error);
   read_member(json, "lost_entry", state.lost_entry);
+  read_member(json, "left_of_self_tests", state.left_of_self_tests);
   read_member(json, "ports", state.ports);
   state.config_error = joined(config_error, "\n");
   if (originals_error.empty()) return;

@@ -65,6 +65,9 @@ struct Change {
   // If refused: the port's settings are unknown, because an answer of the kernel was lost (is_transient()). The driver
   // has refused nothing, and another pass can succeed at once.
   bool is_lost = false;
+  // If refused: it is the PFC or the global pause that the policy, or an original, wants, and the other one of them is
+  // off, so that RoCE lacks protection. It is tried again soon, after every refusal.
+  bool is_unprotected = false;
   [[nodiscard]] std::string key() const {
     if (!sysctl.empty()) return sysctl;
     return std::string(key_text(setting));
@@ -80,6 +83,11 @@ using Plan = std::map<std::string, Changes, NaturalLess>;
 inline bool was_written(const Change& change) {
   return change.outcome == Outcome::applied ||
          (change.outcome == Outcome::unverified && change.from != change.to && was_read(change));
+}
+// Whether the write waits for something that ends by itself: a job, the maintenance window, the firmware. One that
+// waits for another setting of its class waits for what that one waits for; if that one was refused, for ever.
+inline bool waits_by_itself(const Change& change) {
+  return change.outcome == Outcome::pending && change.wait != WaitsFor::other_setting;
 }
 // Whether the write must be tried again, because the port was busy or gone.
 inline bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }

@@ -42,7 +42,7 @@ std::optional<Report> published_report(const Options& options, std::string& why)
   // The exporter does not see what add_unfinished() reports.
   const auto agent = state::load_agent_state(*root);
   const bool has_agent = agent && *agent && (*agent)->running;
-  if (root->exists(state::kSelfTestFile)) why = "a self-test has not ended";
+  if (!has_agent && root->exists(state::kSelfTestFile)) why = "a self-test has not ended";
   else if (!has_agent && root->exists(confirm::kFile)) why = "an apply was not confirmed yet";
   else why.clear();
   if (!why.empty()) return std::nullopt;

@@ -51,10 +51,12 @@ UnconfirmedApply unconfirmed_apply(const Root& root, const Node& node, const Opt
   return {"an apply was reverted at " + (*record)->reverted + "; not restored: " + left, true};
 }
 
-// Adds a finding of the rule `agent` for each port of a self-test that was interrupted and is not ended (nothing while
-// a program writes: the test may be running), and for an overdue apply with --confirm while no agent runs. The exporter
-// sees neither.
+// While no agent runs, which would publish both: adds a finding of the rule `agent` for each port of a self-test that
+// was interrupted and is not ended (nothing while a program writes: the test may be running), and for an overdue apply
+// with --confirm. The exporter has neither: the lock that shows whether a program writes can be opened by root only,
+// and its finding is that no agent runs.
 static void add_unfinished(Report& report, const Root& root, const Node& node, const Options& options) {
+  if (node.agent && node.agent->running) return;  // it publishes both, and the rule judges them
   Finding agent;
   agent.id = "agent";
   const auto is_asked = [&](const std::string& name) { return is_of_rule(agent, name); };
@@ -66,18 +68,21 @@ static void add_unfinished(Report& report, const Root& root, const Node& node, c
         bad(Status::warning, kHostSubject, tests.error().text(), "no self-test left unfinished",
             "A self-test was interrupted, and the settings from before it cannot be restored.",
             "Repair the file, or abandon those settings: mv /" + std::string(state::kSelfTestFile) + " /root/"));
-  if (tests && !root.is_locked(state::kLockFile))
+  std::optional<bool> is_running;
+  if (tests && !tests->empty()) is_running = qos::is_writing(root);
+  if (tests && is_running != true)
     for (const qos::OpenSelfTest& test : *tests) {
       const bool is_named = options.ports.empty() || std::ranges::any_of(node.ports, [&](const Port& port) {
                               return port.id() == test.port && is_chosen(options, port);
                             });
       if (test.absent || !is_named) continue;
+      std::string meaning = "A self-test and its guard were killed.";
+      if (!is_running) meaning = "Unless the self-test is still running, it and its guard were killed.";
+      meaning += " The port may have values of the test, or neither global pause nor PFC.";
       std::string fix = end_of_self_test(node);
       fix.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(fix.front())));
-      found.push_back(bad(Status::warning, test.port, qos::text_of(test, false), "no self-test left unfinished",
-                          "A self-test and its guard were killed. The port may have values of the test, or neither "
-                          "global pause nor PFC.",
-                          fix));
+      found.push_back(bad(Status::warning, test.port, qos::text_of(test, is_running), "no self-test left unfinished",
+                          meaning, fix));
     }
   if (const UnconfirmedApply apply = unconfirmed_apply(root, node, options); apply.is_fault)
     found.push_back(bad(Status::warning, kHostSubject, apply.text, "no apply left unfinished",

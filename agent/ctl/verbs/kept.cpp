@@ -417,8 +417,8 @@ Kept cables_kept(const std::string& text, const SiteFiles& site) {
 constexpr std::string_view kTexts[] = {
     // agentd's state
     "mode", "updated", "outcome", "detail", "last_repair", "last_drift", "drift_from", "drift_to", "drift_by",
-    "config_error", "held", "held_until_reload", "originals_error", "originals_file", "lost_entry", "config", "version",
-    "reason",
+    "config_error", "held", "held_until_reload", "originals_error", "originals_file", "lost_entry",
+    "left_of_self_tests", "config", "version", "reason",
     // original settings, and those before apply --confirm
     "place", "address", "driver", "pci_id", "boot_id", "until", "policy", "disruptive", "reverted",
     // findings and acknowledgements

@@ -172,7 +172,7 @@ int run_selftest(const Options& options, Output& output) {
                               .turns = pacing.turns,
                               .route_allowed = options.force});
   if (!test) return failure(test.error(), output);
-  if (qos::has_carrier(kernel, port)) pacing.unsettled.remove(port);  // self_test() has settled it
+  if (test->settled && qos::has_carrier(kernel, port)) pacing.unsettled.remove(port);
   const Json report = report_json(port, *test);
   if (options.json) output.text += json_text(report);
   else output.text += table_text(*test, output);
@@ -180,6 +180,7 @@ int run_selftest(const Options& options, Output& output) {
   if (!saved) fail(output, kFailure, saved.error().text());
   else if (!options.json) output.text += "Report: " + *saved + "\n";
   if (!test->stopped.empty()) fail(output, kChanges, "selftest: stopped: " + test->stopped);
+  if (!test->settled) fail(output, kChanges, test->settled.error().text());
   for (const Change& change : test->restored)
     if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
       fail(output, kChanges, change.key() + " is not as before the test: " + change.detail);
@@ -188,7 +189,7 @@ int run_selftest(const Options& options, Output& output) {
                 "some settings are not as before the test; they are restored when the port is idle, by this command's "
                 "guard or by fabric-agentd. To try it now: fabric-agentctl restore --port " +
                     port.netdev);
-  if (!saved || !test->stopped.empty() || !std::ranges::all_of(test->steps, is_good)) return kChanges;
+  if (!saved || !test->settled || !test->stopped.empty() || !std::ranges::all_of(test->steps, is_good)) return kChanges;
   return kDone;
 }
 

@@ -226,11 +226,11 @@ std::string self_tests_text(const ShownPorts& shown, const Output& output) {
     if (shown.self_tests.error().code == EACCES) return {};  // root reads it
     return "\n" + folded(shown.self_tests.error().text() + "\n", output.width);
   }
-  const bool is_running = shown.machine.kernel.root.is_locked(state::kLockFile);
+  const std::optional<bool> is_running = qos::is_writing(shown.machine.kernel.root);
   std::string text;
   for (const qos::OpenSelfTest& test : *shown.self_tests) {
     text += qos::text_of(test, is_running);
-    if (!is_running) text += ": " + end_of_self_test(shown.node);
+    if (is_running == false) text += ": " + end_of_self_test(shown.node);
     text += "\n";
   }
   if (text.empty()) return text;

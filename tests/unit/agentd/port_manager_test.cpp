@@ -454,6 +454,56 @@ TEST_F(PortManagerTest, ARefusedSettingIsNotHammered) {
   EXPECT_EQ(outcome("pfc"), "applied");
 }
 
+// Firmware refuses for hours to set the PFC that another program has removed. A job must not wait for the end of a
+// pause that has grown to an hour.
+TEST_F(PortManagerTest, APfcThatIsRefusedComesBackWithTheNextReRead) {
+  SimNic& nic = enforced(Personality::full);
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  nic.pfc.pfc_en = 0;
+  nic.faults["setpfc"] = {test::Fault::refuse, EBUSY, -1};
+  for (int i = 0; i < 240; ++i, now_ += seconds(30)) look();
+  EXPECT_EQ(outcome("pfc"), "refused");
+  EXPECT_EQ(told(message_id::not_set), 1U) << "the journal has one line";
+  nic.faults.clear();
+  look();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+}
+
+// A PFC beside which global pause came back protects nothing more: each of its tries would switch pause off.
+TEST_F(PortManagerTest, APfcThatIsRefusedWhilePauseIsOnIsTriedLessAndLess) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  ASSERT_TRUE(nic.pause.rx);
+  nic.faults["setpfc"] = {test::Fault::refuse, EINVAL, -1};
+  start(kEnforce);
+  for (int i = 0; i < 240; ++i, now_ += seconds(30)) look();
+  EXPECT_TRUE(nic.pause.rx);
+  EXPECT_LT(nic.calls["setpfc"], 30U);
+}
+
+// The firmware refuses PFC after global pause went off, and also to switch pause on again. The next pass knows that
+// RoCE had it.
+TEST_F(PortManagerTest, GlobalPauseThatWasRefusedComesBackInTheNextPass) {
+  SimNic& nic = enforced(Personality::full, "", "[[port]]\npause = \"rx,tx\"\nmtu = 4200\n");
+  ASSERT_EQ(nic.mtu, 4200U) << "the original settings are saved";
+  ASSERT_TRUE(nic.pause.rx && nic.pause.tx);
+  nic.faults["setpfc"] = {test::Fault::refuse, EIO, -1};
+  nic.after_change = [&](const std::string& op) {
+    if (op == "setpause" && !nic.pause.rx) nic.faults["setpause"] = {test::Fault::refuse, EBUSY, 1};
+  };
+  reload(policy_of(kEnforce));
+  ASSERT_FALSE(nic.pause.rx || nic.pfc.pfc_en != 0);
+  nic.after_change = [](const auto&) {};
+  nic.faults.erase("setpause");
+  now_ += seconds(30);
+  look();
+  EXPECT_TRUE(nic.pause.rx && nic.pause.tx);
+  nic.faults.clear();
+  now_ += seconds(3'600);
+  look();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+  EXPECT_FALSE(nic.pause.rx);
+}
+
 TEST_F(PortManagerTest, ADisruptiveWriteWaitsForTheLastQueuePair) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   nic.pfc.pfc_en = 0;
@@ -841,6 +891,28 @@ TEST_F(PortManagerTest, AReleaseThatIsRefusedForGoodIsTriedLessAndLess) {
   EXPECT_EQ(nic.mtu, 1500U) << "at once after a reload";
 }
 
+// The original is global pause. It is refused, and so is the PFC that it was to replace.
+TEST_F(PortManagerTest, AReleaseThatLeavesRoceUnprotectedIsTriedEachMinute) {
+  SimNic& nic = enforced(Personality::full, kRestore, "[[port]]\npause = \"off\"\npfc = [3]\n");
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  nic.faults["setpause"] = {test::Fault::refuse, EBUSY, -1};
+  nic.after_change = [&](const std::string& op) {
+    if (op == "setpfc" && nic.pfc.pfc_en == 0) nic.faults["setpfc"] = {test::Fault::refuse, EBUSY, -1};
+  };
+  reload(policy_of(kEnforce + kRestore, ""));
+  ASSERT_FALSE(nic.pause.rx || nic.pfc.pfc_en != 0);
+  for (int minute = 0; minute < 240; ++minute, now_ += seconds(60)) look();
+  nic.after_change = [](const auto&) {};
+  nic.faults.erase("setpfc");
+  look();
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "the firmware accepts what RoCE had";
+  nic.faults.clear();
+  now_ += seconds(3'600);
+  look();
+  EXPECT_TRUE(nic.pause.rx && nic.pause.tx);
+  EXPECT_EQ(nic.pfc.pfc_en, 0);
+}
+
 // A self-test was killed: whatever the mode, the settings from before it come back once the port is idle.
 TEST_F(PortManagerTest, AnInterruptedSelfTestIsRestored) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
@@ -869,7 +941,7 @@ TEST_F(PortManagerTest, ASelfTestThatIsKilledIsLookedForUntilItIsEnded) {
   using Ids = std::optional<std::vector<std::string>>;
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   start("mode = \"audit\"\nreread = \"1h\"\n");
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), std::nullopt);
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), std::nullopt);
   auto lock = state::take_lock(tree_.path());
   ASSERT_TRUE(lock.ok());
   state::Original before(Qos{.pause = Pause{true, true}, .pfc = PrioSet{}});
@@ -878,23 +950,53 @@ TEST_F(PortManagerTest, ASelfTestThatIsKilledIsLookedForUntilItIsEnded) {
       state::save_originals(tree_.path(), {{state::port_key(ports().front()), before}}, state::kSelfTestFile).ok());
   manager_->note_self_test();
   nic.pause = {};
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids(std::vector<std::string>{})) << "it is running";
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids(std::vector<std::string>{})) << "it is running";
   look();
   EXPECT_FALSE(nic.pause.rx);
   busy_ = "eth0";
   *lock = Fd();
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids({kId}));
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids({kId}));
   look();
   EXPECT_TRUE(nic.pause.rx && nic.pause.tx) << "a job has started meanwhile";
   nic.pfc.pfc_en = 1 << 5;
   ASSERT_TRUE(
       state::save_originals(tree_.path(), {{state::port_key(ports().front()), before}}, state::kSelfTestFile).ok());
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids(std::vector<std::string>{})) << "in use";
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids(std::vector<std::string>{})) << "in use";
   busy_.clear();
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), Ids({kId}));
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids({kId}));
   look();
   EXPECT_EQ(nic.pfc.pfc_en, 0);
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), std::nullopt);
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), std::nullopt);
+}
+
+// A job runs without global pause and PFC, because the driver refuses to set pause again: it is tried each half a
+// minute, however seldom the ports are read again.
+TEST_F(PortManagerTest, ARefusedProtectionOfAKilledSelfTestIsTriedBetweenReReads) {
+  using Ids = std::optional<std::vector<std::string>>;
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  state::Original before(Qos{.pause = Pause{true, true}, .pfc = PrioSet{}});
+  before.may_lack_pause_and_pfc = true;
+  ASSERT_TRUE(
+      state::save_originals(tree_.path(), {{state::port_key(ports().front()), before}}, state::kSelfTestFile).ok());
+  nic.pause = {};
+  nic.faults["setpause"] = {test::Fault::refuse, EBUSY, -1};
+  busy_ = "eth0";
+  start("mode = \"audit\"\nreread = \"1h\"\n", "");
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids({kId}));
+  for (int i = 0; i < 20; ++i) {
+    now_ += seconds(29);
+    EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids(std::vector<std::string>{})) << i;
+    now_ += seconds(1);
+    EXPECT_EQ(manager_->ports_of_killed_self_test(now_), Ids({kId})) << i;
+    const unsigned tries = nic.calls["setpause"];
+    look();
+    EXPECT_GT(nic.calls["setpause"], tries) << i;
+  }
+  nic.faults.clear();
+  now_ += seconds(30);
+  look();
+  EXPECT_TRUE(nic.pause.rx && nic.pause.tx);
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), std::nullopt) << "nothing else was left";
 }
 
 // A driver accepts the write that ends a self-test, and shows no effect: it is tried again after growing pauses, not
@@ -919,6 +1021,8 @@ TEST_F(PortManagerTest, AnEndOfASelfTestThatFailsIsRepeatedAfterGrowingPauses) {
   EXPECT_TRUE(has(service_status(manager_->view()), "a self-test was interrupted, not restored: roce_eth0/1 pause"))
       << service_status(manager_->view());
   EXPECT_EQ(exit_code(manager_->view()), 1);
+  const auto left = [&] { return (*state::load_agent_state(tree_.root()))->left_of_self_tests; };
+  EXPECT_EQ(left(), "roce_eth0/1 pause") << "check and the exporter read it";
   EXPECT_TRUE(said(message_id::trouble, "Left: roce_eth0/1 pause"));
   now_ += seconds(31);
   EXPECT_TRUE(has_tried());
@@ -930,6 +1034,7 @@ TEST_F(PortManagerTest, AnEndOfASelfTestThatFailsIsRepeatedAfterGrowingPauses) {
   busy_.clear();
   look();
   EXPECT_FALSE(tree_.root().exists(state::kSelfTestFile));
+  EXPECT_EQ(left(), "");
   EXPECT_FALSE(has(service_status(manager_->view()), "self-test"));
   EXPECT_EQ(exit_code(manager_->view()), 0);
 }
@@ -938,7 +1043,7 @@ TEST_F(PortManagerTest, TheSelfTestOfAnAbsentCardIsReported) {
   sim_.add_nic("eth0", Personality::mlx5);
   ASSERT_TRUE(state::save_originals(tree_.path(), {{"0000:99:00.0/1", Qos{.mtu = 9000}}}, state::kSelfTestFile).ok());
   start("mode = \"audit\"\n");
-  EXPECT_EQ(manager_->ports_of_killed_self_test(), std::nullopt);
+  EXPECT_EQ(manager_->ports_of_killed_self_test(now_), std::nullopt);
   EXPECT_TRUE(said(message_id::trouble, "a self-test of 0000:99:00.0/1 was interrupted"));
 }
 
@@ -1589,6 +1694,38 @@ TEST_F(PortManagerTest, WhatIsRestoredIsSettledWhenTheLinkIsUp) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 4);
   EXPECT_TRUE(manager_->settle(kId).ok());
   EXPECT_EQ(nic.calls["setpfc"], before + 1) << "once: the port is not ours any more";
+}
+
+// The firmware is busy when the thresholds are to be computed: RoCE would have those of 40 Gb/s until the link fails.
+TEST_F(PortManagerTest, APortThatCouldNotBeSettledIsSettledSoon) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  start(kEnforce);
+  nic.link_up();
+  EXPECT_EQ(manager_->settle_after(kId), std::nullopt);
+  const size_t errors = told(message_id::trouble);
+  nic.faults["setpfc"] = {test::Fault::refuse, EBUSY, -1};
+  EXPECT_FALSE(manager_->settle(kId).ok());
+  EXPECT_EQ(manager_->settle_after(kId), std::chrono::milliseconds(1'000));
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(manager_->settle(kId).ok());
+  EXPECT_EQ(manager_->settle_after(kId), std::chrono::milliseconds(60'000));
+  EXPECT_EQ(told(message_id::trouble), errors + 1);
+  nic.faults.clear();
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(manager_->settle_after(kId), std::nullopt);
+  // The same in a pass whose writes leave the link up.
+  nic.after_change = [&](const std::string& op) {
+    nic.link_up();
+    if (op == "setpfc") nic.faults["setpfc"] = {test::Fault::refuse, EBUSY, 1};
+  };
+  nic.pfc.pfc_en = 0;
+  look();
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  EXPECT_EQ(outcome("pfc"), "refused");
+  EXPECT_EQ(manager_->settle_after(kId), std::chrono::milliseconds(1'000));
+  nic.after_change = [](const auto&) {};
+  nic.faults.clear();
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  EXPECT_EQ(manager_->settle_after(kId), std::nullopt);
 }
 
 // An agent that ends between the write and the carrier: the next one settles the port, once, and only then.

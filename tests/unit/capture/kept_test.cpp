@@ -400,6 +400,7 @@ void add_texts(const Json& json, const std::string& name, std::set<std::string>&
 TEST(CaptureKept, OfOurOwnFilesIsEveryText) {
   AgentState agent{.mode = Mode::enforce, .lost_entry = {"mlx5_0/1"}};
   agent.held_until_reload = "reverted";
+  agent.left_of_self_tests = "mlx5_0/1 pfc";
   agent.lost_originals = {"originals.json: damaged", "originals.json"};
   agent.ports["mlx5_0/1"]["mtu"] = SettingState{.outcome = Outcome::differs, .drifts = {{"process", 1}}};
   Transceiver module;

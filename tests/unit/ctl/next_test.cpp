@@ -6,6 +6,7 @@
 #include "ctl/verbs/write_verbs.h"
 #include "enforce/confirm.h"
 #include "policy/config.h"
+#include "support/sim_files.h"
 #include "support/sim_nic.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -314,6 +315,25 @@ TEST_F(KilledSelfTest, StatusAndCheckReportIt) {
   ASSERT_EQ(status["self_tests"].size(), 1U) << status.dump();
   EXPECT_EQ(status["self_tests"][0]["port"], "mlx5_0/1");
   EXPECT_EQ(status["self_tests"][0]["differing"], Json::array({"mtu"}));
+}
+
+// The lock is root's: another user cannot see that the test is running, and must not be told that it was killed.
+TEST_F(KilledSelfTest, WhoMayNotOpenTheLockIsNotToldThatItWasKilled) {
+  record({.mtu = 2000});
+  options_.only = {"agent"};
+  const auto files = std::make_shared<test::SimFiles>(tree_);
+  files->unreadable(state::kLockFile, EACCES);
+  options_.open = [&](const std::string&) -> Result<Kernel> {
+    Kernel kernel = nics_.kernel(tree_.path());
+    kernel.root.set_behind(files);
+    return kernel;
+  };
+  int code = 0;
+  for (const char* verb : {"status", "check"}) {
+    const std::string text = run(verb, code).text;
+    EXPECT_TRUE(has(text, "self-test of mlx5_0/1 is running or was interrupted")) << text;
+  }
+  EXPECT_NE(code, 0);
 }
 
 TEST_F(KilledSelfTest, ADamagedRecordIsReported) {

@@ -395,6 +395,27 @@ TEST_P(LeftToTheOther, WhatIsRefusedForTenMinutesIsKeptAndTriedAgain) {
   EXPECT_FALSE(has_work(bed.record, {"the next boot", 1}));
 }
 
+// So is a setting whose refusal holds the others of RoCE's class: they do not wait for a job.
+TEST_P(LeftToTheOther, ARefusalThatHoldsItsClassDelaysTheEndTenMinutesOnly) {
+  unsigned held = 0;
+  for (const char* op : {"setets", "setpfc", "setapp", "delapp", "settrust", "setpause"}) {
+    SCOPED_TRACE(op);
+    Applied bed(GetParam());
+    bed.nic.faults[op] = {test::Fault::refuse, EINVAL, -1};
+    std::vector<Port> ports{bed.port};
+    for (const uint64_t milliseconds : {2'000, 600'999, 601'000}) {
+      const Changes changes = test::revert(bed.kernel, ports, bed.record, {"a boot", milliseconds}, test::kIdle);
+      if (contains(changes, WaitsFor::other_setting, &Change::wait)) ++held;
+      bed.nic.link_up();
+    }
+    EXPECT_FALSE(is_pending(bed.record)) << left_text(bed.record);
+    bed.nic.faults.clear();
+    for (int times = 0; times < 3 && !bed.record.is_restored(); ++times) bed.pass();
+    bed.expect_reverted();
+  }
+  EXPECT_GT(held, 0U);
+}
+
 // fabric-agent-pci.service at boot: it has CAP_SYS_ADMIN, and leaves agentd's settings to agentd.
 TEST_P(LeftToTheOther, TheServiceWithCapSysAdminRestoresOnlyWhatNeedsIt) {
   Applied bed(GetParam());
@@ -427,6 +448,11 @@ TEST(RetryPause, GrowsWhileSettingsAreRefused) {
   EXPECT_EQ(pause.after({refused, back}, kHour), kHour);
   EXPECT_EQ(pause.after({refused, busy}, kHour), std::chrono::minutes(1)) << "the port may be idle soon";
   EXPECT_EQ(pause.after({gone}, kHour), std::chrono::minutes(1)) << "the card may return";
+  EXPECT_EQ(pause.after({refused, {.outcome = Outcome::pending, .wait = WaitsFor::other_setting}}, kHour), kHour)
+      << "it waits for the refused one";
+  Change unprotected = refused;
+  unprotected.is_unprotected = true;
+  EXPECT_EQ(pause.after({refused, unprotected}, kHour), std::chrono::minutes(1)) << "a job has no PFC";
 }
 
 // The guard's act leaves a file: the tree shows the effects of a separate process.

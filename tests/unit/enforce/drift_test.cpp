@@ -160,6 +160,20 @@ TEST_F(DriftTest, ARefusedWriteIsHeldEverLonger) {
   EXPECT_FALSE(held());
 }
 
+// A job must not wait an hour for its protection because a firmware was busy for one.
+TEST_F(DriftTest, ARefusalThatLeavesRoceUnprotectedIsRepeatedAfterEachReReadPeriod) {
+  Change refusal = change(Outcome::refused);
+  refusal.is_unprotected = true;
+  for (int i = 0; i < 8; ++i) see(Outcome::ignored);
+  for (int i = 0; i < 20; ++i) {
+    drift_.observe(refusal, now_);
+    now_ += seconds(29);
+    EXPECT_TRUE(held()) << i;
+    now_ += seconds(1);
+    EXPECT_FALSE(held()) << i;
+  }
+}
+
 TEST_F(DriftTest, SuccessForgetsFailures) {
   for (int i = 0; i < 8; ++i) see(Outcome::refused);
   see(Outcome::in_sync, "3");

@@ -253,6 +253,28 @@ TEST(PauseOrPfcPending, PfcThatWasWrittenAgainSaysWhy) {
   EXPECT_EQ(run.bed.nic.writes(), writes);
 }
 
+// A setting appears after global pause went off, so that the originals are saved again before PFC, and the disk is full
+// then. The original of pause was saved before.
+TEST(PauseOrPfcPending, PauseComesBackAlsoIfOriginalsCannotBeSavedAnyMore) {
+  FileBed bed{Personality::full};
+  bed.nic.pause = {.rx = true, .tx = true};
+  unsigned saves = 0;
+  bed.save = [&](const Port&, const Qos&) -> Result<void> {
+    if (!bed.nic.ethtool.pfc_prevention) return {};
+    ++saves;
+    return error(ENOSPC, "originals.json");
+  };
+  bed.nic.after_change = [&](const std::string& op) {
+    if (op == "setpause" && !bed.nic.pause.rx) bed.nic.ethtool.pfc_prevention = 8000;
+  };
+  Qos want = policy(Personality::full, kPfc, false);
+  want.pfc_watchdog = 200;
+  const Changes changes = bed.settle_to(want);
+  EXPECT_GT(saves, 0U);
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::unsaved) << text(changes);
+  EXPECT_TRUE(is_lossless(bed.nic)) << text(changes);
+}
+
 // PFC is on beside global pause, and RoCE's packets are not on its priority yet: pause alone protects them. If they do
 // not get there, pause stays.
 TEST(PauseOrPfcPending, PauseStaysUntilRocesPacketsAreWherePfcIs) {

@@ -347,6 +347,41 @@ TEST(SelfTest, WritesEachSettingOnceAndRestoresWhatWas) {
   }
 }
 
+// The firmware is busy when the thresholds are computed again at the end.
+TEST(SelfTest, SaysThatThePortIsNotSettled) {
+  for (const bool is_busy : {false, true}) {
+    SelfTestBed bed(Personality::mlx5);
+    bed.settle_to(profile(Personality::mlx5));
+    bed.settle_to(profile(Personality::mlx5));
+    ASSERT_EQ(bed.nic.pfc.pfc_en, 8);
+    bed.nic.after_change = [&](const std::string& op) {
+      bed.nic.link_up();
+      if (op == "setpfc" && is_busy) bed.nic.faults["setpfc"] = {Fault::refuse, EBUSY};
+    };
+    const auto test = bed.test();
+    ASSERT_TRUE(test.ok());
+    EXPECT_TRUE(test->is_restored()) << text(test->restored);
+    EXPECT_EQ(test->settled.ok(), !is_busy);
+  }
+}
+
+// A killed test was ended in part, because the driver refused a setting, or an apply has set the others since. The next
+// test restores all that it writes.
+TEST(SelfTest, RestoresAllItWritesAfterOneThatWasEndedInPart) {
+  for (auto personality : {Personality::mlx5, Personality::bnxt, Personality::ice, Personality::full}) {
+    SCOPED_TRACE(name_of(personality));
+    SelfTestBed bed(personality);
+    const Qos left{.mtu = bed.before.mtu};
+    ASSERT_TRUE(state::save_originals(bed.tree.path(), {{state::port_key(bed.port), left}}, state::kSelfTestFile).ok());
+    auto test = bed.test();
+    ASSERT_TRUE(test.ok());
+    EXPECT_TRUE(test->is_restored()) << text(test->restored);
+    EXPECT_FALSE(bed.has_record());
+    bed.nic.link_up();
+    EXPECT_EQ(bed.read(), bed.before);
+  }
+}
+
 struct Killed {};
 
 bool has_ended(pid_t process) {
@@ -462,11 +497,13 @@ TEST(SelfTest, RepeatsTheWriteThatReturnsProtectionAndSaysThatItFailed) {
   }
 }
 
-// A program that ends a test comes again and again. A write that the driver refuses, or accepts without effect, may
-// restart the link of the job each time: it is repeated after pauses that grow.
-TEST(SelfTest, AFailedReturnOfProtectionIsRepeatedAfterGrowingPauses) {
+// A program that ends a test comes again and again. A write that the driver accepts without effect may restart the link
+// of the job each time: it is repeated after pauses that grow. A refusal leaves the link as it is, and the job has no
+// protection: it is repeated after each period, however often it was refused.
+TEST(SelfTest, AFailedReturnOfProtectionIsRepeatedSoonIfItWasRefused) {
   for (const Fault& fault : {Fault{Fault::refuse, EIO}, Fault{Fault::ignore}}) {
-    SCOPED_TRACE(fault.action == Fault::ignore ? "accepted without effect" : "refused");
+    const bool is_refused = fault.action == Fault::refuse;
+    SCOPED_TRACE(is_refused ? "refused" : "accepted without effect");
     SelfTestBed bed(Personality::bnxt);
     ASSERT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
     state::Original before(bed.before);
@@ -488,9 +525,10 @@ TEST(SelfTest, AFailedReturnOfProtectionIsRepeatedAfterGrowingPauses) {
     std::vector<int> tried;
     for (int second = 0; second < 300; second += 5)
       if (writes_at(second) != 0) tried.push_back(second);
-    EXPECT_EQ(tried, (std::vector<int>{0, 30, 90, 210}));
+    if (is_refused) EXPECT_EQ(tried, (std::vector<int>{0, 30, 60, 90, 120, 150, 180, 210, 240, 270}));
+    else EXPECT_EQ(tried, (std::vector<int>{0, 30, 90, 210}));
     bed.nic.faults.clear();
-    EXPECT_NE(writes_at(450), 0U);
+    EXPECT_NE(writes_at(is_refused ? 300 : 450), 0U);
     EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
     bed.end();
     EXPECT_FALSE(bed.has_record());
@@ -686,6 +724,24 @@ TEST(SelfTest, ADefaultRouteThatComesWithoutGlobalPauseAndPfcKeepsItsLink) {
   bed.end();
   EXPECT_FALSE(bed.has_record());
   EXPECT_EQ(bed.read(), bed.before);
+}
+
+// The port has got a job and the default route since: the job waits for its pause, or for an entry that names the port.
+TEST(SelfTest, AJobBesideTheDefaultRouteGetsNoPauseByARestartOfTheLink) {
+  SelfTestBed bed(Personality::bnxt);
+  state::Original before(bed.before);
+  before.may_lack_pause_and_pfc = true;
+  ASSERT_TRUE(state::save_originals(bed.tree.path(), {{state::port_key(bed.port), before}}, state::kSelfTestFile).ok());
+  bed.nic.pause = {};
+  bed.nic.has_default_route = true;
+  const unsigned downs = bed.nic.carrier_downs;
+  bed.end(kInUse);
+  EXPECT_EQ(bed.nic.carrier_downs, downs);
+  EXPECT_FALSE(bed.nic.pause.rx);
+  EXPECT_TRUE(bed.has_record());
+  const auto front_end = [](const Port&) { return true; };
+  EXPECT_TRUE(qos::end_self_test(bed.kernel, {&bed.port, 1}, bed.tree.path(), kInUse, bed.turns, front_end).ok());
+  EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx);
 }
 
 // The next program knows by the record that the test was forced, or by an entry that names the port.

@@ -1006,6 +1006,18 @@ TEST(Check, AConfigurationThatThisUserMayNotReadIsNotInvalid) {
   EXPECT_TRUE(has(found[0].observed, "Permission denied"));
 }
 
+// The running agent publishes it, so that check, the exporter and the schedulers say the same.
+TEST(Check, ASelfTestThatTheAgentCannotEndIsAWarningOfTheNode) {
+  Healthy node;
+  EXPECT_TRUE(complaints_of(node.view()).empty());
+  node.now.agent->left_of_self_tests = "mlx5_0/1 pause";
+  const auto found = complaints_of(node.view());
+  ASSERT_EQ(found.size(), 1U) << describe(found);
+  EXPECT_EQ(found[0].id, "agent");
+  EXPECT_EQ(found[0].status, Status::warning);
+  EXPECT_TRUE(has(found[0].observed, "a self-test was interrupted, not restored: mlx5_0/1 pause"));
+}
+
 // A typing error or a removed drop-in reaches every node of a site at once: schedulers would drain all of them.
 TEST(Check, AFaultOfTheConfigurationIsOneWarningOfTheNode) {
   const std::string file = "/etc/fabric-agent/fabric-agent.toml";
