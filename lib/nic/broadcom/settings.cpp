@@ -270,6 +270,12 @@ Result<void> write_ets(const PortIo& io, const Setting&, const Qos& want, const 
   const bool needs_queues = (lossless_classes(pfc.pfc_en, ets.prio_tc) & ~lossless_classes(lossless, old.prio_tc)) != 0;
   auto written = needs_queues ? dcbnl::set_ets(*io.kernel.route, io.id(), ets, pfc)
                               : dcbnl::set_ets(*io.kernel.route, io.id(), ets);
+  // If the PFC is refused, the lossless queues are still those of the old ETS.
+  if (!written && needs_queues) {
+    const auto left = dcbnl::get(*io.kernel.route, io.netdev);
+    const bool moved = left && left->ets && !std::ranges::equal(left->ets->prio_tc, old.prio_tc);
+    if (moved) (void)dcbnl::set_ets(*io.kernel.route, io.id(), old);
+  }
   if (!written || !has_key(have.notes.unread, SettingId::ets)) return written;
   // This was the first ETS: the driver was loaded, or its firmware was reset, which frees the driver's own list
   // (bnxt_dcb_free() in bnxt_hwrm_if_change()) and keeps the kernel's list, whose entries the NIC has lost. So they are

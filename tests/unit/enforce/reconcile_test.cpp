@@ -497,7 +497,7 @@ TEST(Pause, RestoreToItTakesPfcOffFirst) {
       if (bed.nic.log[i].starts_with("setpause")) pause = i;
     }
     ASSERT_NE(pause, 0u);
-    EXPECT_LT(pfc, pause);
+    EXPECT_LT(pfc, pause) << testing::PrintToString(bed.nic.log) << from;
   }
 }
 

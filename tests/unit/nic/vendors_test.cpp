@@ -323,6 +323,14 @@ TEST_F(BnxtQueues, AnEtsThatMovesALosslessPrioritySendsPfcInTheSameMessage) {
   expect_settled(bed, want);
 }
 
+TEST_F(BnxtQueues, AnEtsWhosePfcIsRefusedIsTakenBack) {
+  want.ets->prio_tc[3] = 5;
+  bed.nic.faults["setpfc"] = {.action = Fault::refuse, .code = EIO};
+  EXPECT_EQ(of(bed.settle_to({.ets = want.ets}), "ets").outcome, Outcome::refused);
+  EXPECT_NE(protection_of(bed.nic, 3), 0u);
+  EXPECT_EQ(bed.nic.ets.prio_tc[3], 3);
+}
+
 TEST_F(BnxtQueues, AnEtsThatKeepsTheClassesOfLosslessPrioritiesLeavesPfc) {
   want.ets->prio_tc[1] = 0;
   bed.nic.calls.clear();
