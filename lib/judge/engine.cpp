@@ -9,6 +9,7 @@
 #include "judge/port_context.h"
 #include "judge/port_state.h"
 #include "judge/remedy.h"
+#include "judge/inventory.h"
 #include "judge/topology.h"
 #include "topology/built.h"
 

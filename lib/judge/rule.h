@@ -179,8 +179,8 @@ inline bool Rule::is_cause() const { return group == group::diagnosis; }
 
 // The rules of each subject, in its file.
 extern const std::span<const Rule> kAgentRules, kCablingRules, kDeviceRules, kFunctionRules, kGidRules, kHostRules,
-    kLinkRules, kLossRules, kNetworkRules, kOpticsRules, kPcieRules, kPfcRules, kPlanesRules, kPlatformRules,
-    kPortStateRules, kSettingsRules, kTopologyRules, kUnexplainedRules, kUnseenRules;
+    kInventoryRules, kLinkRules, kLossRules, kNetworkRules, kOpticsRules, kPcieRules, kPfcRules, kPlanesRules,
+    kPlatformRules, kPortStateRules, kSettingsRules, kSymmetryRules, kTopologyRules, kUnexplainedRules, kUnseenRules;
 // All rules, sorted by group, then by id; settings in the order of their table, causes in the order in which they are
 // asked.
 std::span<const Rule> rules();
