@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lost packets: transport, discards, the network, receivers and far ends that do not answer.
 #include "judge/engine.h"
-#include "judge/network.h"
+#include "judge/rails.h"
 #include "judge/pcie.h"
 #include "judge/port_context.h"
 #include "judge/rule.h"

@@ -5,6 +5,7 @@
 
 #include "judge/cabling.h"
 #include "judge/engine.h"
+#include "judge/mtu.h"
 #include "judge/network.h"
 #include "judge/pcie.h"
 #include "judge/port_state.h"

@@ -7,7 +7,6 @@
 #include "judge/finding.h"
 #include "judge/inventory.h"
 #include "judge/link.h"
-#include "judge/network.h"
 #include "judge/no_rdma.h"
 #include "judge/optics.h"
 #include "judge/planes.h"

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"
-#include "judge/network.h"
+#include "judge/rails.h"
 #include "judge/topology.h"
 #include "metrics/families.h"
 #include "nic/capabilities.h"
