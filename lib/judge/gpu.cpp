@@ -25,10 +25,9 @@ void add_gpus_without_driver(const View& view, Findings& out) {
   const Topology& topology = view.now.topology;
   // Empty: none for jobs.
   const auto driver_of = [&](const Gpu& gpu) {
-    const PlatformFunction* function = function_of(view.now, gpu.pci);
-    const bool is_for_jobs =
-        function != nullptr && !is_given_away(view.now, gpu.pci) && runs_jobs(function->kernel_driver);
-    return is_for_jobs ? function->kernel_driver : std::string();
+    std::string driver = kernel_driver_of(view.now, gpu.pci);
+    if (!runs_jobs(driver) || is_given_away(view.now, gpu.pci)) driver.clear();
+    return driver;
   };
   // `inventory` reports those that had a driver when it was recorded.
   const auto built = built_of(view);
@@ -48,8 +47,7 @@ void add_gpus_without_driver(const View& view, Findings& out) {
         driver = driver_of(other);
       }
     if (equal == 0) continue;
-    const std::string& own = function_of(view.now, gpu.pci)->kernel_driver;
-    const std::string like = std::to_string(equal) + (equal == 1 ? " equal GPU" : " equal GPUs");
+    const std::string own = kernel_driver_of(view.now, gpu.pci), like = counted(equal, "equal GPU");
     if (!own.empty()) {
       out.push_back(
           bad(Status::critical, gpu.name, "kernel driver " + own + ": " + gpu.pci, driver + ", like " + like,
@@ -72,8 +70,7 @@ bool shows_driver(const Node& node, const Gpu& gpu) {
   const PlatformFunction* function = function_of(node, gpu.pci);
   if (function == nullptr) return false;
   return !function->power_control.empty() || std::ranges::any_of(gpu.bridges, [&](const std::string& bridge) {
-    const PlatformFunction* above = function_of(node, bridge);
-    return above != nullptr && !above->kernel_driver.empty();
+    return !kernel_driver_of(node, bridge).empty();
   });
 }
 
@@ -105,7 +102,7 @@ std::string need_of_jobs(const View& view) {
 // Why this host gives the GPU to a virtual machine: "qemu-kvm runs". Empty: nothing shows it.
 std::string sign_of_passthrough(const Node& node, const Gpu& gpu) {
   for (const Nic& nic : node.topology.nics)
-    if (is_given_away(node, nic.pci)) return nic.pci + " is bound to " + function_of(node, nic.pci)->kernel_driver;
+    if (is_given_away(node, nic.pci)) return nic.pci + " is bound to " + kernel_driver_of(node, nic.pci);
   if (!node.host) return {};
   if (!node.host->vm_program.empty()) return node.host->vm_program + " runs";
   if (const auto pages = node.host->huge_pages.reserved.find(uint64_t{1} << 30);
@@ -132,7 +129,7 @@ void add_given_away_models(const View& view, Findings& faults, Findings& notes) 
       return function != nullptr && is_given_away(*function);
     };
     if (!std::ranges::all_of(gpus, is_given)) continue;
-    const std::string driver = function_of(node, first.pci)->kernel_driver, module(gpu_module(first));
+    const std::string driver = kernel_driver_of(node, first.pci), module(gpu_module(first));
     const std::string observed =
         driver + ": " + counted(gpus.size(), "GPU") + (gpus.size() == 1 ? " at " : ", the first at ") + first.pci;
     const std::string subject = gpus.size() == 1 ? first.name : "GPUs";
@@ -164,30 +161,27 @@ void add_given_away_models(const View& view, Findings& faults, Findings& notes) 
 // may be there for it, unless jobs need one.
 void add_models_without_driver(const View& view, Findings& out) {
   const Node& node = view.now;
-  constexpr uint32_t kVga = 0x0300;
   const bool is_needed = !need_of_jobs(view).empty();
   for (const auto& [model, gpus] : models_of(node.topology)) {
     const Gpu& first = *gpus.front();
-    const bool may_be_for_display = first.class_code >> 8 == kVga && (!is_needed || first.bridges.empty());
+    const bool may_be_for_display = is_vga(first) && (!is_needed || first.bridges.empty());
     if (may_be_for_display || !records_drivers(node)) continue;
     std::set<std::string> drivers;
     bool are_shown = true;
     for (const Gpu* gpu : gpus) {
-      const PlatformFunction* function = function_of(node, gpu->pci);
       are_shown = are_shown && shows_driver(node, *gpu);
-      drivers.insert(function == nullptr ? std::string() : function->kernel_driver);
+      drivers.insert(kernel_driver_of(node, gpu->pci));
     }
-    const bool is_none = drivers == std::set<std::string>{""} && are_shown;
-    if (!is_none && drivers != std::set<std::string>{"nouveau"}) continue;
-    const std::string count = std::to_string(gpus.size()) + (gpus.size() == 1 ? " GPU" : " GPUs");
-    std::string observed = "no kernel driver: " + count + ", the first at " + first.pci;
-    if (!drivers.begin()->empty()) observed = *drivers.begin() + ": " + count + ", the first at " + first.pci;
+    const std::string& other = *drivers.begin();
+    if (drivers.size() > 1 || (other.empty() ? !are_shown : other != "nouveau")) continue;
+    const std::string observed = (other.empty() ? "no kernel driver" : other) + ": " + counted(gpus.size(), "GPU") +
+                                 ", the first at " + first.pci;
     const std::string module(gpu_module(first));
     Fix fix = "modprobe " + module + "; journalctl -k -g " + module;
     if (module.empty()) fix = "lspci -k -s " + first.pci + " (Kernel modules); modprobe the module; journalctl -k";
     std::string why;
     const ModuleRule* rule = nullptr;
-    if (node.host && drivers.begin()->empty())
+    if (node.host && other.empty())
       rule = find_where(node.host->software.modules, [&](const ModuleRule& each) { return each.module == module; });
     if (rule != nullptr && rule->text.empty()) {
       why = " The running kernel has no module " + module + " (" + rule->where.text() +
@@ -201,13 +195,12 @@ void add_models_without_driver(const View& view, Findings& out) {
       why = " A line of the configuration forbids it, " + rule->where.text() + ": " + rule->text + ".";
       fix = "Remove the module from " + rule->where.text() + ", also in the initramfs. Then: modprobe " + module;
     }
-    const std::string& other = *drivers.begin();
     if (!other.empty() && !module.empty())  // it keeps the driver for jobs away
       fix = {
           {Work::ends_jobs, "modprobe -r " + other + " && modprobe " + module + "; journalctl -k -g " + module + ". "},
           "For the next boots: blacklist " + other + " in /etc/modprobe.d, and rebuild the initramfs."};
     out.push_back(
-        bad(Status::warning, "GPUs", std::move(observed), module.empty() ? "a driver" : module,
+        bad(Status::warning, "GPUs", observed, module.empty() ? "a driver" : module,
             "Without " + (module.empty() ? "a driver" : "the driver " + module) + " no job can use these GPUs." + why,
             std::move(fix)));
   }

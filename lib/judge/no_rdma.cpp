@@ -37,9 +37,7 @@ struct WithoutRdma {
   unsigned most_ports = 0;                // of such a card
 
   void add(const Node& node, const Nic& nic) {
-    const PlatformFunction* function = function_of(node, nic.pci);
-    std::string driver;
-    if (function != nullptr) driver = function->kernel_driver;
+    const std::string driver = kernel_driver_of(node, nic.pci);
     const bool is_unknown = !records_drivers(node) || (driver.empty() && !nic.netdevs.empty());
     if (is_unknown || nic.is_virtual_function() || has_no_network(nic)) return;
     const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
@@ -155,7 +153,6 @@ bool serve_gpus_without_rdma(const Topology& topology, const PciDevice& model) {
 // jobs. The GPUs of a workstation have the class of a VGA controller; without a display they are for servers, most of
 // which have RDMA NICs. A virtual machine has what its host gives it.
 bool was_built_without_rdma(const View& view) {
-  constexpr uint32_t kVga = 0x0300;
   const Node& node = view.now;
   if (node.topology.is_guest() || (view.policy != nullptr && !view.policy->ports.empty())) return false;
   if (view.health != nullptr && !view.health->devices.empty()) return false;
@@ -164,7 +161,7 @@ bool was_built_without_rdma(const View& view) {
     if (std::ranges::any_of(node.inventory->parts, has_rdma)) return false;
     if (node.inventory->accepted) return true;
   }
-  return std::ranges::all_of(node.topology.gpus, [](const Gpu& gpu) { return gpu.class_code >> 8 == kVga; });
+  return std::ranges::all_of(node.topology.gpus, is_vga);
 }
 
 // Accelerators with a network of their own, without which collectives do not leave the machine.
@@ -225,9 +222,9 @@ Finding no_rdma_nic(const View& view) {
   std::map<std::string, size_t> drivers;
   bool serve_gpus = false;
   for (const Nic& nic : node.topology.nics) {
-    const PlatformFunction* function = function_of(node, nic.pci);
-    if (function == nullptr || function->kernel_driver.empty()) continue;
-    ++drivers[function->kernel_driver];
+    const std::string driver = kernel_driver_of(node, nic.pci);
+    if (driver.empty()) continue;
+    ++drivers[driver];
     serve_gpus = serve_gpus || serve_gpus_without_rdma(node.topology, nic);
   }
   const std::string observed = "no RDMA device";
@@ -286,8 +283,7 @@ void add_split_functions(const View& view, Findings& findings) {
     if (!nic.rdma.empty() || nic.netdevs.empty() || has_no_network(nic) || !has_complete_twin(node.topology, nic))
       continue;
     if (!nic.rdma_elsewhere && (!nic.is_virtual_function() || !nic.bond.empty())) continue;
-    const PlatformFunction* function = function_of(node, nic.pci);
-    const std::string driver = function == nullptr ? std::string() : function->kernel_driver;
+    const std::string driver = kernel_driver_of(node, nic.pci);
     const RdmaModules* modules = rdma_modules_of(driver, nic.vendor, nic.device);
     if (!nic.rdma_elsewhere && (driver.empty() || modules == nullptr)) continue;
     std::string observed = "its netdev is here, and its RDMA device is in another network namespace";
@@ -369,27 +365,25 @@ void add_nics_without_rdma(const View& view, Findings& findings) {
 }
 
 std::string driver_text(const Node& node, const Nic& nic) {
-  const PlatformFunction* function = function_of(node, nic.pci);
-  if (function != nullptr && !function->kernel_driver.empty())
-    return "the driver " + function->kernel_driver + " is bound";
+  if (const std::string driver = kernel_driver_of(node, nic.pci); !driver.empty())
+    return "the driver " + driver + " is bound";
   if (records_drivers(node) && nic.netdevs.empty())
     return missing_driver(nic) + " is not bound: it is not loaded, or its probe failed";
   return {};
 }
 
 Fix fix_of_no_rdma(const Node& node, const Nic& nic) {
-  const PlatformFunction* function = function_of(node, nic.pci);
-  const std::string journal = "journalctl -k -g " + nic.pci;
-  if (function == nullptr || function->kernel_driver.empty()) {
+  const std::string driver = kernel_driver_of(node, nic.pci), journal = "journalctl -k -g " + nic.pci;
+  if (driver.empty()) {
     if (records_drivers(node) && nic.netdevs.empty())
       return {journal + "; then bind " + missing_driver(nic) + ": echo " + nic.pci + " > /sys/bus/pci/drivers_probe. ",
               {Work::in_machine, "If the probe fails again, power-cycle the node, and update the NIC's firmware."}};
     return {Work::ends_jobs, journal + ", then reload its RDMA driver."};
   }
   std::string look = journal + "; ";
-  if (const std::string_view names = capabilities_of(function->kernel_driver).rdma_parameters; !names.empty())
+  if (const std::string_view names = capabilities_of(driver).rdma_parameters; !names.empty())
     look += "devlink dev param show pci/" + nic.pci + " (" + std::string(names) + "); ";
-  return {look, {Work::ends_jobs, "then bind its driver again: " + rebind_commands(nic.pci, function->kernel_driver)}};
+  return {look, {Work::ends_jobs, "then bind its driver again: " + rebind_commands(nic.pci, driver)}};
 }
 
 Finding no_rdma_finding(const Node& node, const Nic& nic, const std::string& like) {

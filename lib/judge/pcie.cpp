@@ -860,7 +860,7 @@ std::vector<const Gpu*> gpus_of(const PortContext& ctx) {
   const Topology& topology = ctx.view.now.topology;
   std::vector<const Gpu*> out;
   if (ctx.nic == nullptr || is_flattened(topology)) return out;
-  const auto pairs = built_pairing(ctx.view).pairs;
+  const auto pairs = built_of(ctx.view)->present_pairing.pairs;
   for (size_t i = 0; i < pairs.size(); ++i)
     if (std::ranges::any_of(pairs[i].nics, [&](size_t nic) { return topology.nics[nic].pci == ctx.nic->pci; }))
       out.push_back(&topology.gpus[i]);

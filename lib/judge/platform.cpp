@@ -35,12 +35,11 @@ struct Turn {
 // Whether NVIDIA's GPU reaches its equals by PCIe alone, as far as its name and its class say: a card without a
 // connector for NVLink. AMD's GPUs with the class of accelerators have links of their own.
 bool has_pcie_alone(const Gpu& gpu) {
-  constexpr uint32_t kVga = 0x0300, k3d = 0x0302;
-  const uint32_t kind = gpu.class_code >> 8;
+  constexpr uint32_t k3d = 0x0302;
   if (gpu.vendor != kNvidia && gpu.vendor != kAmd) return false;
   if (is_geforce(gpu)) return false;
-  if (kind == kVga) return true;
-  if (kind != k3d || gpu.vendor != kNvidia) return false;
+  if (is_vga(gpu)) return true;
+  if (gpu.class_code >> 8 != k3d || gpu.vendor != kNvidia) return false;
   constexpr std::string_view kCards[]{"PCIe", "RTX", "L4",  "L40",  "L40S", "L20",
                                       "T4",   "A2",  "A10", "A10G", "A16",  "A40"};
   return std::ranges::any_of(words(gpu.model), [&](std::string_view word) { return contains(kCards, word); });

@@ -10,6 +10,9 @@ namespace fabric {
 // Null if nothing is known about the function.
 const PlatformFunction* function_of(const Node& node, const std::string& pci);
 
+// The function's kernel driver. Empty: it has none, or nothing is known about it.
+std::string kernel_driver_of(const Node& node, const std::string& pci);
+
 // Whether the drivers of PCI functions are known: a captured tree may lack these links, and then shows none at all.
 bool records_drivers(const Node& node);
 
@@ -35,8 +38,6 @@ bool is_in_cloud(const Node& node);
 
 // View::built, or computed if it is absent.
 std::shared_ptr<const Built> built_of(const View& view);
-// The present_pairing of built_of().
-Pairing built_pairing(const View& view);
 
 // A GPU and a NIC that the best pairing gives it.
 struct GpuNic {

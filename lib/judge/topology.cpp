@@ -205,7 +205,7 @@ void ask_pairing(const View& view, Findings& findings) {
       const std::string missing = missing_text(*placed.built, gpus.front());
       findings.push_back(
           bad(missing.empty() ? Status::warning : Status::critical, nic.name, "serves " + gpu_names(topology, gpus),
-              std::to_string(*usual) + (*usual == 1 ? " GPU" : " GPUs") + ", like the other NICs",
+              counted(*usual, "GPU") + ", like the other NICs",
               "A NIC seems to be missing: with " + std::to_string(placed.compute.size()) +
                   " of this model, these GPUs share one. The slowest pair sets the pace of a collective." + missing,
               {Work::in_machine,
@@ -323,7 +323,7 @@ std::optional<LostNic> useless_nic_of(const Node& node, const Placement& placed,
     if (std::ranges::none_of(placed.compute, [&](size_t each) { return are_of_one_model(topology.nics[each], nic); }))
       continue;
     if (is_given_away(node, nic.pci)) {
-      const std::string& driver = function_of(node, nic.pci)->kernel_driver;
+      const std::string driver = kernel_driver_of(node, nic.pci);
       return LostNic{"; " + nic.pci + " is bound to " + driver,
                      " The NIC of this GPU, " + nic.pci + ", is bound to " + driver +
                          ": it is for a virtual machine or a user-space driver, not for the jobs of this machine.",
@@ -603,7 +603,7 @@ std::optional<Finding> device_count_finding(const View& view, const Placement& p
   std::string given_away;  // without virtual functions, which usually belong to guests
   for (const Nic& nic : topology.nics)
     if (!nic.is_virtual_function() && is_given_away(view.now, nic.pci))
-      append_item(given_away, nic.pci + " (" + function_of(view.now, nic.pci)->kernel_driver + ")");
+      append_item(given_away, nic.pci + " (" + kernel_driver_of(view.now, nic.pci) + ")");
   if (!given_away.empty())
     meaning += " Not counted: " + given_away + "; if they are intended for a guest or DPDK, correct [expect].";
   return bad(Status::critical, "node", observed, expected, std::move(meaning),
