@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GIDs of a port: whether it has one that jobs can use, at which index, and no other device has the same.
+// The GIDs of a port: whether it has one that jobs can use, at which index, whether it changes,
+// and no other device has the same.
 #include "judge/gid.h"
 
 #include "judge/finding.h"
@@ -548,7 +549,82 @@ constexpr Rule kGidIndex{
     .ask = ask_gid_index,
 };
 
-constexpr Rule kTable[]{kGid, kGidIndex};
+namespace {
+
+// The GID belongs to the port's netdev or a VLAN of it ("ens1.100", "vlan100"), not to a macvlan, which containers
+// create and remove.
+bool is_own_gid(const View& view, const Port& port, const Gid& gid) {
+  return gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".") ||
+         contains(view.now.ports, gid.netdev, &Port::netdev);
+}
+
+// A GID that was replaced or removed. Both readings must have a table.
+std::optional<Measured> read_gid_changed(const View& view, const RuleWindow&, const Port& port) {
+  const Port* before = port_before(view, port);
+  if (before == nullptr || !serves_jobs(view.now, port) || !is_roce(port)) return {};
+  if (port.gids.empty() || before->gids.empty()) return {};
+  if (before->ifindex != port.ifindex) return {};  // the driver was loaded again: its table fills up
+  Measured reading{port.id(), 0, window_of(view)};
+  for (const Gid& old : before->gids) {
+    if (!is_own_gid(view, port, old)) continue;
+    const auto now = std::ranges::find(port.gids, old.index, &Gid::index);
+    std::string change = old.gid + " -> removed";
+    if (now != port.gids.end() && now->gid != old.gid) {
+      change = old.gid + " -> " + now->gid;
+    } else if (now != port.gids.end()) {
+      // A type that could not be read is empty.
+      if (now->type == old.type || now->type.empty() || old.type.empty()) continue;
+      change = old.gid + " " + old.type + " -> " + now->type;
+    }
+    ++reading.amount;
+    append_item(reading.evidence, "index " + std::to_string(old.index) + ": " + change);
+  }
+  if (reading.evidence.empty()) reading.evidence = counted(port.gids.size(), "GID") + " unchanged";
+  return reading;
+}
+
+constexpr Measurement kGidChangedWindows[]{
+    {.window = {"gid_changed", Measure::count, WindowLimits{1, kNever, 10 * kMinute, 0, 0}, "changed GIDs",
+                "ours: existing connections use the old GID", "GIDs unchanged"},
+     .quiet = 1,
+     .transport = true,
+     .meaning = "An address of the port was changed or removed: connections that use the old GID break.",
+     .remedy = {"Find the program that changes addresses",
+                {Work::service, ": journalctl -u systemd-networkd -u NetworkManager"},
+                ". Restart the affected jobs."},
+     .read_port = read_gid_changed},
+};
+
+}  // namespace
+
+constexpr Rule kGidChanged{
+    .id = "gid-changed",
+    .group = group::device,
+    .title = "A GID of the port changed or disappeared",
+    .meaning =
+        "A GID of the port changed or disappeared: its netdev lost or changed an address. Existing connections break "
+        "at their next retry, and applications that use a GID index get another address. The finding clears after 10 "
+        "minutes.",
+    .inspect = "ip address show dev NETDEV; journalctl -u systemd-networkd -u NetworkManager; show_gids",
+    .fix = "Make the addresses of NETDEV static in the network configuration, then restart the job.",
+    .windows = kGidChangedWindows,
+};
+
+// A container's GID is removed when its processes have ended. A type may be unreadable.
+size_t gids_gone(const PortContext& ctx) {
+  if (ctx.before == nullptr || ctx.port.gids.empty()) return 0;
+  size_t count = 0;
+  for (const Gid& old : ctx.before->gids) {
+    if (!is_own_gid(ctx.view, *ctx.before, old)) continue;
+    bool is_present = false;
+    for (const Gid& gid : ctx.port.gids)
+      if (gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty())) is_present = true;
+    if (!is_present) ++count;
+  }
+  return count;
+}
+
+constexpr Rule kTable[]{kGid, kGidIndex, kGidChanged};
 const std::span<const Rule> kGidRules = kTable;
 
 }  // namespace fabric

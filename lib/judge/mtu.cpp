@@ -5,6 +5,7 @@
 #include "judge/finding.h"
 #include "judge/network.h"
 #include "judge/platform_view.h"
+#include "judge/port_context.h"
 #include "judge/port_state.h"
 #include "judge/rails.h"
 #include "judge/rule.h"
@@ -14,6 +15,14 @@
 
 namespace fabric {
 
+namespace {
+
+// Bytes of a frame beside its payload: the Ethernet header. The Maximum Frame Size of LLDP (802.3bc clause 79.3.4)
+// counts it and the FCS, but Junos announces 1514 if its port accepts 1500, and Cumulus Linux and NX-OS announce the
+// MTU itself.
+constexpr uint32_t kFrameHeader = 14;
+
+// The largest frame that the switch announces by LLDP; of a bond the smallest of its members' switch ports.
 std::optional<uint32_t> switch_frame(const Node& node, const Port& port) {
   std::optional<uint32_t> least;
   for (const Port& each : node.ports) {  // the port, or a member
@@ -24,8 +33,6 @@ std::optional<uint32_t> switch_frame(const Node& node, const Port& port) {
   }
   return least;
 }
-
-namespace {
 
 // The virtual function or subfunction of the port, seen here, that has the largest MTU above that of the port. Null:
 // none has.
@@ -277,6 +284,15 @@ constexpr Rule kMtuChain{
     .settings = kOfMtuChain,
     .ask = ask_mtu_chain,
 };
+
+// If frames are too long, small messages pass; the first packet of a large one is lost each time.
+std::string frames_too_long(const PortContext& ctx) {
+  constexpr uint32_t kHeaders = kRoceHeaders + kFrameHeader;
+  const auto most = switch_frame(ctx.view.now, ctx.port);
+  if (!most || !ctx.port.active_mtu || *most >= *ctx.port.active_mtu + kHeaders) return {};
+  return ctx.peer_label() + " accepts frames up to " + std::to_string(*most) + " bytes; RoCE frames have up to " +
+         std::to_string(*ctx.port.active_mtu + kHeaders);
+}
 
 constexpr Rule kTable[]{kRoceMtu, kMtuChain};
 const std::span<const Rule> kMtuRules = kTable;

@@ -58,6 +58,17 @@ std::string name_in_sysctl(std::string netdev) {
   return netdev;
 }
 
+std::string silent_gateway(const Node& node, const Port& port) {
+  std::string out;
+  for (const NamedInterface& each : interfaces_of(node, port))
+    for (const IpNeighbor& gateway : each.interface->gateways) {
+      if (!gateway.is_silent()) return {};
+      out = "the gateway " + to_text(gateway.ip) + " of " + each.netdev + " does not answer (" +
+            rtnl::neighbor_state_text(gateway.state) + ")";
+    }
+  return out;
+}
+
 Ipv6Note note_on_ipv6(const View& view, const Port& port) {
   if (ipv6_disabled(view, port) != true) return {};
   const std::string variable = "net.ipv6.conf." + name_in_sysctl(port.netdev) + ".disable_ipv6";
@@ -108,11 +119,6 @@ bool lacks_address(const View& view, const Port& port) {
   }
   // Twins have no address by design if at least two of them, and at least half of all, have none.
   return twins > without && (without == 1 || without * 2 < twins);
-}
-
-bool is_own_gid(const View& view, const Port& port, const Gid& gid) {
-  return gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".") ||
-         contains(view.now.ports, gid.netdev, &Port::netdev);
 }
 
 namespace {

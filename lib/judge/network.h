@@ -36,6 +36,9 @@ bool is_front_end(const Interface& interface);
 // The default routing table, or in a VRF the table of the VRF.
 uint32_t main_table(const Interface& interface);
 
+// Text if none of the port's gateways answers, or empty.
+std::string silent_gateway(const Node& node, const Port& port);
+
 // True if most equal rails have an address and this port has none. `address` reports it, `gid` does not.
 bool lacks_address(const View& view, const Port& port);
 
@@ -52,9 +55,5 @@ std::string source_of_addresses(const Node& node, const Port& port);
 // The command that gives the port an address: "Configure an IP address: ip address add ..."; where a program has to do
 // it (source_of_addresses()), "By hand: ...".
 std::string give_address(const Node& node, const Port& port, const std::string& what);
-
-// The GID belongs to the port's netdev or a VLAN of it ("ens1.100", "vlan100"), not to a macvlan, which containers
-// create and remove.
-bool is_own_gid(const View& view, const Port& port, const Gid& gid);
 
 }  // namespace fabric

@@ -472,6 +472,22 @@ constexpr Rule kGpudirect{
     .ask_host = ask_gpudirect,
 };
 
+// The devices that collectives run on: the GPUs of gpu_nic_pairs(), and all RDMA NICs except virtual functions.
+struct InUse {
+  const PciDevice* device = nullptr;
+  std::string name;
+  bool nic = false;
+};
+std::vector<InUse> devices_in_use(const View& view) {
+  std::vector<InUse> out;
+  for (const GpuNic& pair : gpu_nic_pairs(view))  // the pairs of a GPU are adjacent
+    if (out.empty() || out.back().device != pair.gpu) out.push_back({pair.gpu, pair.gpu->name, false});
+  for (const Nic& nic : view.now.topology.nics)
+    if (carries_rdma(nic) && !nic.is_virtual_function() && !is_given_away(view.now, nic.pci))
+      out.push_back({&nic, nic.name, true});
+  return out;
+}
+
 // The kernel's names of the default domain of a group (drivers/iommu/iommu.c, iommu_group_show_type).
 constexpr const char* kPassThrough = "identity";
 const std::map<std::string, std::string> kModes{{"DMA", "translate, strict (DMA)"},

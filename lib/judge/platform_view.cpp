@@ -24,21 +24,6 @@ bool records_drivers(const Node& node) {
                              [](const auto& each) { return !each.second.kernel_driver.empty(); });
 }
 
-std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now) {
-  if (!now.total || !before.total || *now.total < *before.total) return std::nullopt;
-  return *now.total - *before.total;
-}
-
-AerCounts of_link(AerCounts correctable) {
-  for (const char* kind : {"NonFatalErr", "CorrIntErr", "HeaderOF"}) {
-    const uint64_t* count = find_in(correctable.kinds, kind);
-    if (count == nullptr) continue;
-    if (correctable.total) *correctable.total -= std::min(*correctable.total, *count);
-    correctable.kinds.erase(kind);
-  }
-  return correctable;
-}
-
 bool is_not_given(const Node& node, const Gpu& gpu) {
   if (!gpu.vendor_index.empty() || gpu.minor) return false;  // one with a minor alone is excluded by the driver
   const std::string driver = kernel_driver_of(node, gpu.pci);
@@ -75,16 +60,6 @@ std::vector<GpuNic> gpu_nic_pairs(const View& view) {
   for (size_t gpu = 0; gpu < pairs.size(); ++gpu)
     for (const size_t nic : pairs[gpu].nics)
       if (!is_given_away(view.now, topology.gpus[gpu].pci)) out.push_back({&topology.gpus[gpu], &topology.nics[nic]});
-  return out;
-}
-
-std::vector<InUse> devices_in_use(const View& view) {
-  std::vector<InUse> out;
-  for (const GpuNic& pair : gpu_nic_pairs(view))  // the pairs of a GPU are adjacent
-    if (out.empty() || out.back().device != pair.gpu) out.push_back({pair.gpu, pair.gpu->name, false});
-  for (const Nic& nic : view.now.topology.nics)
-    if (carries_rdma(nic) && !nic.is_virtual_function() && !is_given_away(view.now, nic.pci))
-      out.push_back({&nic, nic.name, true});
   return out;
 }
 

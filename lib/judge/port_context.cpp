@@ -5,8 +5,6 @@
 
 #include "judge/cabling.h"
 #include "judge/engine.h"
-#include "judge/mtu.h"
-#include "judge/network.h"
 #include "judge/pcie.h"
 #include "judge/port_state.h"
 #include "kernel/netlink/rtnl.h"
@@ -348,11 +346,6 @@ double all_discards(const Signals& seen) {
   return std::max(by_priority, rise(seen.rx_discards));
 }
 
-double discards_of_roce(const PortContext& ctx) {
-  if (has_lossless(ctx)) return ctx.lossless_discards;
-  return all_discards(ctx.signals);
-}
-
 // Packets discarded on receiving are responses that this port waits for, and requests of others.
 bool discards_explain_loss(const PortContext& ctx, double discards) {
   const Loss& loss = ctx.lost;
@@ -430,40 +423,6 @@ std::string well_protected(const PortContext& ctx) {
   const double lossless = std::min(sent->all, sent->lossless) + std::min(received->all, received->lossless);
   return "but of " + megabytes(sent->all + received->all) + " RDMA, " + megabytes(lossless) + " used priority " +
          to_text(sent->with_pfc);
-}
-
-// If frames are too long, small messages pass; the first packet of a large one is lost each time.
-std::string frames_too_long(const PortContext& ctx) {
-  constexpr uint32_t kHeaders = kRoceHeaders + kFrameHeader;
-  const auto most = switch_frame(ctx.view.now, ctx.port);
-  if (!most || !ctx.port.active_mtu || *most >= *ctx.port.active_mtu + kHeaders) return {};
-  return ctx.peer_label() + " accepts frames up to " + std::to_string(*most) + " bytes; RoCE frames have up to " +
-         std::to_string(*ctx.port.active_mtu + kHeaders);
-}
-
-std::string silent_gateway(const PortContext& ctx) {
-  std::string out;
-  for (const NamedInterface& each : interfaces_of(ctx.view.now, ctx.port))
-    for (const IpNeighbor& gateway : each.interface->gateways) {
-      if (!gateway.is_silent()) return {};
-      out = "the gateway " + to_text(gateway.ip) + " of " + each.netdev + " does not answer (" +
-            rtnl::neighbor_state_text(gateway.state) + ")";
-    }
-  return out;
-}
-
-// A container's GID is removed when its processes have ended. A type may be unreadable.
-size_t gids_gone(const PortContext& ctx) {
-  if (ctx.before == nullptr || ctx.port.gids.empty()) return 0;
-  size_t count = 0;
-  for (const Gid& old : ctx.before->gids) {
-    if (!is_own_gid(ctx.view, *ctx.before, old)) continue;
-    bool is_present = false;
-    for (const Gid& gid : ctx.port.gids)
-      if (gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty())) is_present = true;
-    if (!is_present) ++count;
-  }
-  return count;
 }
 
 double rnr_here(const PortContext& ctx) { return rise(ctx.signals.out_of_buffer) + rnr_sent(ctx); }
