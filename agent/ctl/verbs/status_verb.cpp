@@ -18,7 +18,7 @@
 #include "judge/report.h"
 #include "node/port.h"
 #include "node/state.h"
-#include "policy/config.h"
+#include "policy/last_good.h"
 
 namespace fabric::ctl {
 namespace {

@@ -7,6 +7,7 @@
 #include "policy/keys.h"
 #include "policy/port_entry.h"
 #include "policy/rule_keys.h"
+#include "policy/show_config.h"
 #include "setting/setting_table.h"
 #include "support/config.h"
 #include "support/test.h"
