@@ -32,8 +32,9 @@ void add_gpus_without_driver(const View& view, Findings& out) {
   // `inventory` reports those that had a driver when it was recorded.
   const auto built = built_of(view);
   const auto is_recorded = [&](const Gpu& gpu) {
-    const std::string* recorded = find_in(built->recorded_at, gpu.pci);
-    return recorded != nullptr && runs_jobs(view.now.inventory->find(*recorded)->driver);
+    if (!view.now.inventory) return false;
+    const InventoryPart* part = built->record_of(*view.now.inventory, gpu.pci);
+    return part != nullptr && runs_jobs(part->driver);
   };
   for (const Gpu& gpu : topology.gpus) {
     if (is_recorded(gpu) || function_of(view.now, gpu.pci) == nullptr || is_given_away(view.now, gpu.pci) ||

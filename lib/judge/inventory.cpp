@@ -75,12 +75,8 @@ Node as_recorded(const View& view) {
   const auto built = built_of(view);
   Node out{.hostname = view.now.hostname, .topology = built->topology, .ports = view.now.ports};
   out.platform = view.now.platform;
-  const auto record_of = [&](const std::string& pci) -> const InventoryPart* {
-    const std::string* recorded = find_in(built->recorded_at, pci);
-    return recorded == nullptr ? nullptr : inventory.find(*recorded);
-  };
   const auto restore_link = [&](PciDevice& device) {
-    const InventoryPart* part = record_of(device.pci);
+    const InventoryPart* part = built->record_of(inventory, device.pci);
     if (part == nullptr) return;
     if (part->width) device.link.width = part->width;
     if (part->speed) device.link.speed = part->speed;
@@ -88,7 +84,7 @@ Node as_recorded(const View& view) {
   for (Gpu& gpu : out.topology.gpus) {
     restore_link(gpu);
     restore_place(gpu, *built);
-    const InventoryPart* part = record_of(gpu.pci);
+    const InventoryPart* part = built->record_of(inventory, gpu.pci);
     if (auto* function = find_in(out.platform.functions, gpu.pci); function != nullptr && part != nullptr)
       function->kernel_driver = part->driver;
   }
@@ -97,7 +93,7 @@ Node as_recorded(const View& view) {
     restore_place(nic, *built);
   }
   for (Port& port : out.ports) {
-    const InventoryPart* part = record_of(port.pci);
+    const InventoryPart* part = built->record_of(inventory, port.pci);
     if (part == nullptr) continue;
     // Without a recorded rate nothing was accepted about it.
     const double* rate = find_in(part->rates, std::to_string(port.number));
@@ -220,14 +216,11 @@ std::vector<FartherNic> farther_nics(const View& view) {
   const auto built = built_of(view);
   std::vector<FartherNic> out;
   if (built->moved.empty()) return out;
-  const auto record_of = [&](const PciDevice& device) -> const InventoryPart* {
-    const std::string* recorded = find_in(built->recorded_at, device.pci);
-    return recorded == nullptr ? nullptr : view.now.inventory->find(*recorded);
-  };
+  const Inventory& inventory = *view.now.inventory;
   for (const Gpu& gpu : view.now.topology.gpus)
     for (const Nic& nic : view.now.topology.nics) {
       const bool has_gpu_moved = built->moved.contains(gpu.pci), has_nic_moved = built->moved.contains(nic.pci);
-      const InventoryPart *own = record_of(gpu), *other = record_of(nic);
+      const InventoryPart *own = built->record_of(inventory, gpu.pci), *other = built->record_of(inventory, nic.pci);
       if ((!has_gpu_moved && !has_nic_moved) || own == nullptr || other == nullptr || !contains(own->nics, other->pci))
         continue;
       Gpu gpu_then = gpu;
@@ -255,14 +248,20 @@ std::vector<InventoryChange> losses_of(const View& view) {
   return out;
 }
 
+// The findings of the rule that are not ok and that the inventory does not have.
+Findings faults_of(const View& view, const std::string& rule, const Findings& accepted) {
+  Findings out;
+  find_rule(rule)->ask(view, out);
+  for (Finding& each : out) each.id = rule;
+  std::erase_if(out, [&](const Finding& each) { return each.status == Status::ok || is_among(accepted, each); });
+  return out;
+}
+
 // `locality` reports those of a GPU whose equals have theirs nearer.
 void add_farther_nics(const View& view, const Findings& accepted, Findings& found) {
   const auto nics = farther_nics(view);
   if (nics.empty()) return;
-  Findings far;
-  find_rule("locality")->ask(view, far);
-  for (Finding& each : far) each.id = "locality";
-  std::erase_if(far, [&](const Finding& each) { return each.status == Status::ok || is_among(accepted, each); });
+  const Findings far = faults_of(view, "locality", accepted);
   for (const FartherNic& each : nics) {
     if (contains(far, each.gpu->name, &Finding::subject)) continue;
     found.push_back(bad(Status::warning, each.nic->name, std::string(to_text(each.is)) + " to " + each.gpu->name,
@@ -286,17 +285,10 @@ void ask_inventory(const View& view, Findings& findings) {
   }
   if (!node.inventory || (node.topology.gpus.empty() && node.topology.nics.empty())) return;
   const Inventory& inventory = *node.inventory;
-  // The faults that `pcie` and `rate` find by comparison with equal devices, and that the record does not have.
   const Findings accepted = accepted_findings(view);
-  Findings found, others;
-  for (const char* rule : {"pcie", "rate"}) {
-    Findings of_rule;
-    find_rule(rule)->ask(view, of_rule);
-    for (Finding& each : of_rule) {
-      each.id = rule;
-      if (each.status != Status::ok && !is_among(accepted, each)) others.push_back(std::move(each));
-    }
-  }
+  // These rules compare equal devices.
+  const Findings slow_slots = faults_of(view, "pcie", accepted), slow_links = faults_of(view, "rate", accepted);
+  Findings found;
   const auto losses = losses_of(view);
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<InventoryChange>> nodes;  // by root bus
   for (const InventoryChange& change : losses)
@@ -309,7 +301,7 @@ void ask_inventory(const View& view, Findings& findings) {
       if (const Nic* nic = nic_at(node.topology, change.present); nic != nullptr) subject = nic->name;
       if (const Gpu* gpu = gpu_at(node.topology, change.present); gpu != nullptr) subject = gpu->name;
     }
-    if (contains(others, subject, &Finding::subject)) continue;
+    if (contains(slow_slots, subject, &Finding::subject) || contains(slow_links, subject, &Finding::subject)) continue;
     if (change.kind == Kind::rdma && is_given_away(node, change.present)) continue;  // until the guest gives it back
     std::vector<InventoryChange> parts{change};
     if (change.kind == Kind::numa) {

@@ -109,9 +109,7 @@ bool is_of_the_board(const View& view, const Port& port) {
 // The inventory or the earlier reading has the port as up.
 bool was_up(const View& view, const Port& port) {
   if (view.now.inventory) {
-    const auto built = built_of(view);
-    const std::string* recorded = find_in(built->recorded_at, port.pci);
-    const InventoryPart* part = recorded != nullptr ? view.now.inventory->find(*recorded) : nullptr;
+    const InventoryPart* part = built_of(view)->record_of(*view.now.inventory, port.pci);
     if (part != nullptr && contains(part->up, port.id())) return true;
   }
   return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& old) {
