@@ -84,11 +84,12 @@ void read_ports(const View& view, const RuleWindow& window, MeasuredList& out) {
 std::span<const Rule> rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> table = setting_rules();
-    for (const auto subject : {kPortStateRules, kGidRules,      kLinkRules,   kFunctionRules,  kOpticsRules,
-                               kPfcRules,       kLossRules,     kPcieRules,   kPlatformRules,  kTopologyRules,
-                               kInventoryRules, kSymmetryRules, kPlanesRules, kUnseenRules,    kHostRules,
-                               kNetworkRules,   kRailsRules,    kMtuRules,    kPartitionRules, kFirmwareRules,
-                               kCablingRules,   kSettingsRules, kAgentRules,  kDeviceRules,    kUnexplainedRules})
+    for (const auto subject :
+         {kPortStateRules, kGidRules,    kLinkRules,       kFunctionRules, kOpticsRules,       kPfcRules,
+          kLossRules,      kPcieRules,   kPlatformRules,   kTopologyRules, kInventoryRules,    kSymmetryRules,
+          kPlanesRules,    kUnseenRules, kHostRules,       kLimitsRules,   kRdmaSoftwareRules, kNetworkRules,
+          kRailsRules,     kMtuRules,    kPartitionRules,  kFirmwareRules, kCablingRules,      kSettingsRules,
+          kAgentRules,     kDeviceRules, kUnexplainedRules})
       table.insert(table.end(), subject.begin(), subject.end());
     std::ranges::stable_sort(table, {}, [](const Rule& each) {
       size_t rank = 0;

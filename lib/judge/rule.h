@@ -179,9 +179,9 @@ inline bool Rule::is_cause() const { return group == group::diagnosis; }
 
 // The rules of each subject, in its file.
 extern const std::span<const Rule> kAgentRules, kCablingRules, kDeviceRules, kFirmwareRules, kFunctionRules, kGidRules,
-    kHostRules, kInventoryRules, kLinkRules, kLossRules, kMtuRules, kNetworkRules, kOpticsRules, kPartitionRules,
-    kPcieRules, kPfcRules, kPlanesRules, kPlatformRules, kPortStateRules, kRailsRules, kSettingsRules, kSymmetryRules,
-    kTopologyRules, kUnexplainedRules, kUnseenRules;
+    kHostRules, kInventoryRules, kLimitsRules, kLinkRules, kLossRules, kMtuRules, kNetworkRules, kOpticsRules,
+    kPartitionRules, kPcieRules, kPfcRules, kPlanesRules, kPlatformRules, kPortStateRules, kRailsRules,
+    kRdmaSoftwareRules, kSettingsRules, kSymmetryRules, kTopologyRules, kUnexplainedRules, kUnseenRules;
 // All rules, sorted by group, then by id; settings in the order of their table, causes in the order in which they are
 // asked.
 std::span<const Rule> rules();

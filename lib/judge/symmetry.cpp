@@ -209,11 +209,6 @@ bool is_at_offline_cpus(const Node& node, const std::string& pci) {
                                           [&](const OfflineCpus& each) { return contains(each.devices, pci); });
 }
 
-size_t count_of_cpus(const Topology& topology, int node) {
-  const std::string* list = find_in(topology.numa_cpus, node);
-  return list == nullptr ? 0 : machine::parse_cpus(*list).value_or(std::vector<unsigned>{}).size();
-}
-
 // NUMA nodes with a larger share of their CPUs offline than another one. Where SMT is off, or CPUs are left out on
 // purpose, the share is the same everywhere. One CPU more is no difference: CPU 0 stays online.
 Findings nodes_with_offline_cpus(const Node& node) {
@@ -227,7 +222,8 @@ Findings nodes_with_offline_cpus(const Node& node) {
     }
   };
   std::map<int, NodeCpus> nodes;
-  for (const auto& [number, list] : topology.numa_cpus) nodes[number].online = count_of_cpus(topology, number);
+  for (const auto& [number, list] : topology.numa_cpus)
+    nodes[number].online = machine::parse_cpus(list).value_or(std::vector<unsigned>{}).size();
   for (const OfflineCpus& each : node.host->offline_cpus) nodes[each.node].offline = each.count;
   const auto best = std::ranges::max_element(nodes, {}, [](const auto& each) {
     return static_cast<double>(each.second.online) / static_cast<double>(std::max<size_t>(each.second.all(), 1));
