@@ -75,11 +75,11 @@ bool shows_driver(const Node& node, const Gpu& gpu) {
   });
 }
 
-using GpuModels = std::map<std::pair<uint16_t, uint16_t>, std::vector<const Gpu*>>;  // by vendor and device
+using GpuModels = std::map<PciModel, std::vector<const Gpu*>>;
 
 GpuModels models_of(const Topology& topology) {
   GpuModels out;
-  for (const Gpu& gpu : topology.gpus) out[{gpu.vendor, gpu.device}].push_back(&gpu);
+  for (const Gpu& gpu : topology.gpus) out[model_of(gpu)].push_back(&gpu);
   return out;
 }
 

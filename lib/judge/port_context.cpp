@@ -85,7 +85,7 @@ PrioSet without_congestion_control(const PortContext& ctx, const std::optional<P
   if (!point) return {};
   PrioSet roce = roce_priorities(ctx.view, ctx.port);
   if (roce.bits == 0) roce = ctx.lossless.value_or(PrioSet{});  // the switch's
-  return PrioSet{static_cast<uint8_t>(roce.bits & ~point->bits)};
+  return roce.without(*point);
 }
 
 double rise(const Rise& value) { return value.value_or(0); }
@@ -284,10 +284,7 @@ Lines loss_lines(const PortContext& ctx) {
 }
 
 std::string list_text(PrioSet set) {
-  std::string out;
-  for (int priority = 0; priority < kPriorities; ++priority)
-    if (set.has(priority)) append_item(out, std::to_string(priority));
-  return out;
+  return joined(to_list(set), ", ", [](int priority) { return std::to_string(priority); });
 }
 
 Lines all_loss_lines(const PortContext& ctx) {
@@ -626,7 +623,7 @@ PortContext make_context(const View& view, const Port& port, const Signals& sign
   for (size_t priority = 0; priority < kPriorities; ++priority) {
     const double count = rise(signals.priority[priority].discards);
     if (count <= 0 || !ctx.lossless || !ctx.lossless->has(priority)) continue;
-    ctx.discarding.bits = static_cast<uint8_t>(ctx.discarding.bits | 1u << priority);
+    ctx.discarding.add(priority);
     ctx.lossless_discards += count;
   }
   ctx.symptoms = symptoms_of(ctx);

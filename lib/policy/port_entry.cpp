@@ -340,8 +340,7 @@ Qos settings_for_traffic(const Mark& data, const std::optional<Mark>& cnp, const
   // Half of the link for RoCE, half for the rest. CNPs are few and urgent, so their class is strict.
   const PrioSet lossless{static_cast<uint8_t>(want.pfc.value_or(PrioSet{}).bits | data_bit)};
   Ets& ets = out.ets.emplace();
-  for (int prio = 0; prio < kPriorities; ++prio)
-    if (lossless.has(prio)) ets.prio_tc[static_cast<size_t>(prio)] = kLossless;
+  for (const int prio : to_list(lossless)) ets.prio_tc[static_cast<size_t>(prio)] = kLossless;
   if (cnp && !lossless.has(cnp->priority)) ets.prio_tc[cnp->priority] = kNotifications;
   ets.tsa[kRest] = ets.tsa[kLossless] = Tsa::ets;
   ets.bw[kRest] = ets.bw[kLossless] = 50;
