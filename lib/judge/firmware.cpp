@@ -4,7 +4,6 @@
 #include "judge/port_state.h"
 #include "judge/rule.h"
 #include "nic/capabilities.h"
-#include "node/endpoints.h"
 
 namespace fabric {
 

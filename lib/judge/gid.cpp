@@ -9,7 +9,6 @@
 #include "judge/rails.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
-#include "judge/unseen.h"
 #include "node/endpoints.h"
 #include "node/topology.h"
 

@@ -4,7 +4,6 @@
 
 #include "judge/finding.h"
 #include "judge/platform_view.h"
-#include "node/endpoints.h"
 #include "node/gpu.h"
 #include "node/inventory.h"
 #include "topology/built.h"

@@ -4,7 +4,6 @@
 
 #include "judge/platform_view.h"
 #include "judge/rule.h"
-#include "node/endpoints.h"
 #include "node/machine.h"
 
 namespace fabric {

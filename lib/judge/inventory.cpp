@@ -7,7 +7,6 @@
 #include "judge/platform_view.h"
 #include "judge/topology.h"
 #include "nic/capabilities.h"
-#include "node/endpoints.h"
 #include "node/gpu.h"
 
 namespace fabric {

@@ -12,7 +12,6 @@
 #include "judge/port_state.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
-#include "nic/capabilities.h"
 #include "node/endpoints.h"
 #include "node/signals.h"
 #include "node/topology.h"

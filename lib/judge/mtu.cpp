@@ -4,7 +4,6 @@
 
 #include "judge/finding.h"
 #include "judge/network.h"
-#include "judge/platform_view.h"
 #include "judge/port_context.h"
 #include "judge/port_state.h"
 #include "judge/rails.h"

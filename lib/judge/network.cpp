@@ -3,12 +3,10 @@
 #include "judge/network.h"
 
 #include "judge/finding.h"
-#include "judge/platform_view.h"
 #include "judge/rails.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
 #include "kernel/netlink/rtnl.h"
-#include "nic/capabilities.h"
 #include "node/endpoints.h"
 
 namespace fabric {

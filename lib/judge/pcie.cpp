@@ -11,7 +11,6 @@
 #include "judge/port_context.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
-#include "nic/capabilities.h"
 #include "node/gpu.h"
 #include "node/inventory.h"
 #include "node/topology.h"

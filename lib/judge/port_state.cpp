@@ -3,7 +3,6 @@
 #include "judge/port_state.h"
 
 #include "judge/cabling.h"
-#include "judge/engine.h"
 #include "judge/finding.h"
 #include "judge/inventory.h"
 #include "judge/link.h"
@@ -14,12 +13,10 @@
 #include "judge/port_context.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
-#include "judge/unseen.h"
 #include "nic/capabilities.h"
 #include "nic/counter_row.h"
 #include "node/endpoints.h"
 #include "node/topology.h"
-#include "topology/compute_nics.h"
 
 namespace fabric {
 

@@ -6,10 +6,8 @@
 #include "judge/platform_view.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
-#include "node/endpoints.h"
 #include "node/gpu.h"
 #include "node/machine.h"
-#include "topology/compute_nics.h"
 
 namespace fabric {
 namespace {
