@@ -2,16 +2,15 @@
 #include "policy/config.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <unordered_map>
 
 #include "base/find.h"
 #include "base/parse.h"
-#include "nic/capabilities.h"
 #include "nic/driver.h"
 #include "policy/config_files.h"
 #include "policy/keys.h"
+#include "policy/match.h"
 #include "policy/port_entry.h"
 #include "policy/rule_keys.h"
 #include "policy/validate.h"
@@ -195,41 +194,6 @@ class Profiles {
   std::unordered_map<std::string, PortDraft> read_;
 };
 
-// Whether the patterns show that `early` matches everything that `late` matches. An empty list matches everything.
-bool covers(const std::vector<std::string>& early, const std::vector<std::string>& late) {
-  if (early.empty()) return true;
-  if (late.empty()) return false;
-  for (const std::string& text : late) {
-    const bool is_plain = text.find_first_of("*?[") == std::string::npos;
-    if (!std::ranges::any_of(early, [&](const std::string& pattern) {
-          return pattern == text || (is_plain && glob_match(pattern, text));
-        }))
-      return false;
-  }
-  return true;
-}
-
-// The drivers of the devices with these ids ("15b3:1021"); empty: one of them is a pattern, or not known.
-std::vector<std::string> drivers_of(const std::vector<std::string>& ids) {
-  std::vector<std::string> out;
-  for (const std::string& id : ids) {
-    const size_t colon = id.find(':');
-    if (colon == std::string::npos) return {};
-    const auto vendor = parse_number<uint16_t>(std::string_view(id).substr(0, colon), 16),
-               device = parse_number<uint16_t>(std::string_view(id).substr(colon + 1), 16);
-    const RdmaModules* modules = vendor && device ? rdma_modules_of({}, *vendor, *device) : nullptr;
-    if (modules == nullptr) return {};
-    out.emplace_back(modules->function);
-  }
-  return out;
-}
-
-// covers() for one key of match. A PCI id stands for the driver of its devices.
-bool covers(const Match& early, const Match& late, std::vector<std::string> Match::*key) {
-  if (key == &Match::driver && late.driver.empty()) return covers(early.driver, drivers_of(late.pci_id));
-  return covers(early.*key, late.*key);
-}
-
 // Whether the DSCP of CNPs is written at a port that the entry matches: some drivers only show it.
 bool marks_cnps(const PortPolicy& entry) {
   if (!entry.want.cnp_dscp) return false;
@@ -267,42 +231,13 @@ void check_entries(std::vector<PortDraft>& entries, ConfigFaults& faults) {
       faults.fail(entry.at, "name: " + toml_string(entry.port.name) + " is taken by the entry at " +
                                 other->second->port.where + "; write another name");
     for (const PortDraft& early : std::span(entries).first(std::min(i, kCompared))) {
-      const bool matches_all = std::ranges::all_of(
-          match_keys(), [&](const MatchKey& key) { return covers(early.port.match, entry.port.match, key.member); });
-      if (!matches_all) continue;
+      if (!covers(early.port.match, entry.port.match)) continue;
       faults.warn(entry.at, "[[port]] is never reached: the entry at " + early.port.where +
                                 " matches all its ports and comes first; put this one before it");
       break;
     }
     warn_other_cnps(entry, std::span(entries).first(std::min(i, kCompared)), faults);
   }
-}
-
-// Whether the pattern has a letter or digit of a name, outside of wildcards and classes (fnmatch(3)).
-bool has_literal(std::string_view pattern) {
-  for (size_t at = 0; at < pattern.size(); ++at) {
-    if (pattern[at] == '[') {
-      size_t end = at + 1;
-      if (end < pattern.size() && (pattern[end] == '!' || pattern[end] == '^')) ++end;
-      if (end < pattern.size() && pattern[end] == ']') ++end;  // the first one belongs to the class
-      for (; end < pattern.size() && pattern[end] != ']'; ++end)
-        if (pattern.substr(end).starts_with("[:")) end = std::min(pattern.find(":]", end), pattern.size() - 1) + 1;
-      if (end < pattern.size()) at = end;
-    } else if (std::isalnum(static_cast<unsigned char>(pattern[at])) != 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Whether the entry names its ports: by a key of which each pattern has a part of a name. The domain of a PCI address
-// does not count, because most machines have a single one.
-bool names_ports(const Match& match) {
-  const auto has_bus = [](std::string_view pattern) { return has_literal(pattern.substr(pattern.find(':') + 1)); };
-  const auto all = [](const std::vector<std::string>& patterns, const auto& names) {
-    return !patterns.empty() && std::ranges::all_of(patterns, names);
-  };
-  return all(match.netdev, has_literal) || all(match.rdma, has_literal) || all(match.pci, has_bus);
 }
 
 // Completes each entry by its profile and the keys of the site, and checks the values together.
@@ -340,8 +275,7 @@ Result<LoadedConfig> load(const ConfigFiles& source, const std::string& file, Ru
   for (const std::string& each : *files) {
     auto text = source.read(each);
     if (!text) {
-      if (files->size() == 1) return text.error();
-      if (text.error().code != ENOENT) return text.error();
+      if (files->size() == 1 || text.error().code != ENOENT) return text.error();
       // Not an errno: a dangling link in conf.d, or drop-ins alone, must not count as a machine without configuration.
       std::string what = text.error().text();
       if (&each == &files->front())

@@ -6,7 +6,7 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "policy/keys.h"
-#include "policy/port_entry.h"
+#include "policy/match.h"
 #include "policy/rule_keys.h"
 #include "setting/setting_table.h"
 

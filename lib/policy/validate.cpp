@@ -9,6 +9,7 @@
 #include "nic/driver.h"
 #include "nic/generic/dscp.h"
 #include "nic/generic/headroom.h"
+#include "policy/match.h"
 #include "policy/toml_value.h"
 #include "setting/setting_table.h"
 

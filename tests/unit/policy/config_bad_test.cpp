@@ -5,6 +5,7 @@
 #include "judge/rule.h"
 #include "policy/config.h"
 #include "policy/keys.h"
+#include "policy/match.h"
 #include "policy/port_entry.h"
 #include "policy/rule_keys.h"
 #include "policy/show_config.h"
