@@ -12,6 +12,7 @@
 #include "agentd/inventory.h"
 #include "base/files.h"
 #include "judge/rule.h"
+#include "policy/last_good.h"
 #include "setting/sysctl.h"
 
 namespace fabric::agentd {

@@ -2,7 +2,7 @@
 #include "agentd/inventory.h"
 
 #include "agentd/messages.h"
-#include "judge/topology.h"
+#include "judge/inventory.h"
 #include "node/inventory.h"
 #include "node/scan.h"
 #include "topology/inventory.h"

@@ -9,7 +9,7 @@
 #include "node/pci_state.h"
 #include "node/scan.h"
 #include "node/state.h"
-#include "policy/config.h"
+#include "policy/show_config.h"
 
 namespace fabric::agentd {
 namespace {

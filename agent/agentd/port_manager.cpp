@@ -6,6 +6,7 @@
 #include "enforce/restore.h"
 #include "enforce/sysctl.h"
 #include "judge/rule.h"
+#include "policy/show_config.h"
 
 namespace fabric::agentd {
 

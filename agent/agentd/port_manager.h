@@ -9,7 +9,7 @@
 #include "agentd/releases.h"
 #include "agentd/suspension.h"
 #include "enforce/rounds.h"
-#include "policy/config.h"
+#include "policy/last_good.h"
 
 namespace fabric::agentd {
 

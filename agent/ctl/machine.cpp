@@ -12,6 +12,7 @@
 #include "node/nvml.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
+#include "policy/last_good.h"
 
 namespace fabric::ctl {
 

@@ -13,7 +13,7 @@
 #include "judge/rule.h"
 #include "kernel/kernel.h"
 #include "policy/cabling.h"
-#include "policy/config.h"
+#include "policy/last_good.h"
 
 namespace fabric::exporter {
 

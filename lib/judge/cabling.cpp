@@ -461,7 +461,7 @@ struct TrafficClasses {
   [[nodiscard]] PrioSet group(int prio) const {
     PrioSet out;
     for (int other = 0; other < kPriorities; ++other)
-      if (prio_tc[other] == prio_tc[prio]) out.bits = static_cast<uint8_t>(out.bits | 1 << other);
+      if (prio_tc[other] == prio_tc[prio]) out.add(other);
     return out;
   }
   // Classes beyond 7 are "strict" in CEE.

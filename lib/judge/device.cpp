@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NIC as a device: its transport, counters that do not count, GIDs that change, devlink health reporters.
+// The NIC as a device: its transport, counters that do not count, devlink health reporters.
 #include <cmath>
 #include <set>
 
 #include "base/find.h"
-#include "judge/network.h"
 #include "judge/port_context.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
@@ -88,31 +87,6 @@ void read_stale_readings(const View& view, const RuleWindow& /*rule*/, MeasuredL
   if (view.health == nullptr) return;
   for (const auto& [port, age] : view.health->ages)
     out.push_back({port, age, 0, "last successful reading " + number_text(std::round(age)) + " s ago"});
-}
-
-// A GID that was replaced or removed. Both readings must have a table.
-std::optional<Measured> read_gid_changed(const View& view, const RuleWindow&, const Port& port) {
-  const Port* before = port_before(view, port);
-  if (before == nullptr || !serves_jobs(view.now, port) || !is_roce(port)) return {};
-  if (port.gids.empty() || before->gids.empty()) return {};
-  if (before->ifindex != port.ifindex) return {};  // the driver was loaded again: its table fills up
-  Measured reading{port.id(), 0, window_of(view)};
-  for (const Gid& old : before->gids) {
-    if (!is_own_gid(view, port, old)) continue;
-    const auto now = std::ranges::find(port.gids, old.index, &Gid::index);
-    std::string change = old.gid + " -> removed";
-    if (now != port.gids.end() && now->gid != old.gid) {
-      change = old.gid + " -> " + now->gid;
-    } else if (now != port.gids.end()) {
-      // A type that could not be read is empty.
-      if (now->type == old.type || now->type.empty() || old.type.empty()) continue;
-      change = old.gid + " " + old.type + " -> " + now->type;
-    }
-    ++reading.amount;
-    append_item(reading.evidence, "index " + std::to_string(old.index) + ": " + change);
-  }
-  if (reading.evidence.empty()) reading.evidence = counted(port.gids.size(), "GID") + " unchanged";
-  return reading;
 }
 
 std::optional<Measured> read_device_errors(const View& view, const RuleWindow&, const Port& port) {
@@ -234,18 +208,6 @@ constexpr Measurement kCountersFrozenWindows[]{
      .read = read_stale_readings},
 };
 
-constexpr Measurement kGidChangedWindows[]{
-    {.window = {"gid_changed", count, WindowLimits{1, kNever, 10 * kMinute, 0, 0}, "changed GIDs",
-                "ours: existing connections use the old GID", "GIDs unchanged"},
-     .quiet = 1,
-     .transport = true,
-     .meaning = "An address of the port was changed or removed: connections that use the old GID break.",
-     .remedy = {"Find the program that changes addresses",
-                {Work::service, ": journalctl -u systemd-networkd -u NetworkManager"},
-                ". Restart the affected jobs."},
-     .read_port = read_gid_changed},
-};
-
 constexpr Measurement kDeviceHealthWindows[]{
     {.window = {"device_errors", count, WindowLimits{1, kNever, 10 * kMinute, 0, 0},
                 "errors counted by devlink health reporters", "devlink-health(7)", "no new errors"},
@@ -290,18 +252,6 @@ constexpr Rule kCountersFrozen{
     .fix = "While no job runs: devlink dev reload pci/ADDRESS",
     .limits = {&kMuchTraffic},
     .windows = kCountersFrozenWindows,
-};
-constexpr Rule kGidChanged{
-    .id = "gid-changed",
-    .group = group::device,
-    .title = "A GID of the port changed or disappeared",
-    .meaning =
-        "A GID of the port changed or disappeared: its netdev lost or changed an address. Existing connections break "
-        "at their next retry, and applications that use a GID index get another address. The finding clears after 10 "
-        "minutes.",
-    .inspect = "ip address show dev NETDEV; journalctl -u systemd-networkd -u NetworkManager; show_gids",
-    .fix = "Make the addresses of NETDEV static in the network configuration, then restart the job.",
-    .windows = kGidChangedWindows,
 };
 constexpr Rule kDeviceHealth{
     .id = "device-health",
@@ -376,7 +326,7 @@ constexpr Rule kRdmaTransport{
     .ask_port = ask_rdma_transport,
 };
 
-constexpr Rule kTable[]{kCountersFrozen, kGidChanged, kDeviceHealth, kRdmaResources, kRdmaTransport};
+constexpr Rule kTable[]{kCountersFrozen, kDeviceHealth, kRdmaResources, kRdmaTransport};
 const std::span<const Rule> kDeviceRules = kTable;
 
 }  // namespace fabric

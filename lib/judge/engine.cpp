@@ -3,11 +3,12 @@
 
 #include "base/name_index.h"
 #include "judge/cause.h"
-#include "judge/network.h"
+#include "judge/inventory.h"
 #include "judge/planes.h"
 #include "judge/platform_view.h"
 #include "judge/port_context.h"
 #include "judge/port_state.h"
+#include "judge/rails.h"
 #include "judge/remedy.h"
 #include "judge/topology.h"
 #include "topology/built.h"

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GIDs of a port: whether it has one that jobs can use, and no other device has the same.
+// The GIDs of a port: whether it has one that jobs can use, at which index, whether it changes,
+// and no other device has the same.
+#include "judge/gid.h"
+
 #include "judge/finding.h"
 #include "judge/network.h"
 #include "judge/port_context.h"
+#include "judge/rails.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
-#include "judge/unseen.h"
 #include "node/endpoints.h"
 #include "node/topology.h"
 
 namespace fabric {
 namespace {
+
+bool is_ipv4(const Gid& gid) { return gid.gid.starts_with("0000:0000:0000:0000:0000:ffff:"); }
 
 std::string describe(const Gid& gid) {
   std::string out = "index " + to_text(gid.index) + " " + gid.gid;
@@ -407,6 +412,13 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
 
 }  // namespace
 
+std::set<unsigned> gid_indices(const Node& node, const Port& port, bool ipv4) {
+  std::set<unsigned> out;
+  for (const Gid& gid : port.gids)
+    if (is_routable_v2(gid) && is_ipv4(gid) == ipv4 && is_here(node, port, gid)) out.insert(gid.index);
+  return out;
+}
+
 constexpr Rule kGid{
     .id = "gid",
     .group = group::link,
@@ -435,7 +447,183 @@ constexpr Rule kGid{
     .ask_port = ask_gid,
 };
 
-constexpr Rule kTable[]{kGid};
+namespace {
+
+// "mlx5_1/1 has GID, too": another netdev has the same GID. Empty: none. `address` reports an address that is
+// configured twice.
+std::string duplicate_gid(const View& view, const Port& port) {
+  std::set<std::string> own_addresses;
+  for (const PortAddress& each : addresses_of(view.now, port).value_or(std::vector<PortAddress>{}))
+    own_addresses.insert(gid_text(each.address.ip));
+  for (const Port& other : view.now.ports) {
+    if (&other == &port) break;  // reported for the later port
+    if (!serves_jobs(view.now, other) || !is_roce(other) || other.netdev == port.netdev) continue;
+    for (const Gid& theirs : other.gids)
+      for (const Gid& own : port.gids)
+        if (is_routable_v2(own) && own.gid == theirs.gid && is_routable_v2(theirs) && own.netdev != theirs.netdev &&
+            !own_addresses.contains(own.gid))
+          return other.id() + " has " + own.gid + ", too";
+  }
+  return {};
+}
+
+// `pinned`: by the configuration.
+Finding gid_index_finding(const View& view, const Port& port, bool ipv4, unsigned wanted, bool pinned) {
+  if (const std::string duplicate = duplicate_gid(view, port); !duplicate.empty())
+    return bad(Status::critical, port.id(), duplicate, "a GID of its own",
+               "Two RDMA ports have the same GID: peers reach the one that answers, and connections to the other fail.",
+               "Configure different addresses on the two netdevs: rdma link show; ip address show");
+
+  const std::set<unsigned> indices = gid_indices(view.now, port, ipv4);
+  const std::string family = ipv4 ? "IPv4" : "IPv6";
+  std::string expected = family + " at index " + to_text(wanted);
+  expected += pinned ? ", [expect] gid_index" : ", like equal ports";
+  std::string observed = family + " at index " + joined(indices, ", ", [](unsigned index) { return to_text(index); });
+  if (indices.contains(wanted)) return good(port.id(), observed, expected);
+  if (indices.empty()) observed = "no " + family + " GID of RoCE v2";
+
+  std::string meaning =
+      "A job with one GID index for all ports (NCCL_IB_GID_INDEX, ib_write_bw -x) uses the wrong GID on this port, or "
+      "none.";
+  // IPv6 on one port only shifts the GID table.
+  const auto disabled = ipv6_disabled(view, port);
+  const auto all = rails(view);
+  for (const Port* other : *all) {
+    const auto theirs = ipv6_disabled(view, *other);
+    if (!disabled || !theirs || *disabled == *theirs) continue;
+    const std::string state = *disabled ? "off" : "on";
+    meaning +=
+        " IPv6 is " + state + " on " + port.netdev + " and not on " + other->netdev + ", which shifts the table.";
+    break;
+  }
+  return bad(Status::warning, port.id(), observed, expected, std::move(meaning),
+             {{Work::ends_jobs | Work::when_idle,
+               "While no job runs: ip link set " + port.netdev + " down && ip link set " + port.netdev +
+                   " up fills the table again in the order of the addresses; networkctl reconfigure " + port.netdev +
+                   " (or ifup) then brings back the routes and IPv6 addresses that this removes. "},
+              "With NCCL 2.21 and later, unset NCCL_IB_GID_INDEX instead. Table: /sys/class/infiniband/" + port.rdma +
+                  "/ports/" + to_text(port.number) + "/gids"});
+}
+
+// `gid` reports ports without a routable RoCE v2 GID.
+void ask_gid_index(const View& view, Findings& findings) {
+  const auto all = rails(view);
+  std::vector<const Port*> ports;
+  bool ipv4 = false;
+  for (const Port* port : *all) {
+    const bool has4 = !gid_indices(view.now, *port, true).empty();
+    if (!has4 && gid_indices(view.now, *port, false).empty()) continue;
+    ports.push_back(port);
+    ipv4 = ipv4 || has4;
+  }
+  const bool pinned = view.policy != nullptr && view.policy->expect.gid_index;
+  if (ports.empty() || (ports.size() == 1 && !pinned)) return;
+  unsigned wanted = 0;
+  if (pinned) {
+    wanted = *view.policy->expect.gid_index;
+  } else {  // the index of most ports; on a tie the lowest
+    std::map<unsigned, size_t> count;
+    for (const Port* port : ports)
+      for (const unsigned index : gid_indices(view.now, *port, ipv4)) ++count[index];
+    wanted = std::ranges::max_element(count, {}, [](const auto& each) { return each.second; })->first;
+  }
+  for (const Port* port : ports) findings.push_back(gid_index_finding(view, *port, ipv4, wanted, pinned));
+}
+
+}  // namespace
+
+constexpr Rule kGidIndex{
+    .id = "gid-index",
+    .group = group::network,
+    .title = "The index of the RoCE v2 GID differs between compute ports",
+    .meaning =
+        "NCCL before 2.21, perftest and other programs use one GID index for all ports. On a port with another address "
+        "at that index, connections fail or use RoCE v1. The kernel fills the table in the order of the addresses, "
+        "link-local addresses included. [expect] gid_index pins the index. Two ports with the same GID are critical.",
+    .inspect = "show_gids; grep . /sys/class/infiniband/RDMADEV/ports/1/gid_attrs/types/*",
+    .fix =
+        "While no job runs: ip link set NETDEV down; ip link set NETDEV up (fills the table again); networkctl "
+        "reconfigure NETDEV, or ifup (brings back lost routes and IPv6 addresses); configure addresses in the same "
+        "order on all rails; or unset NCCL_IB_GID_INDEX with NCCL 2.21 and later.",
+    .ask = ask_gid_index,
+};
+
+namespace {
+
+// The GID belongs to the port's netdev or a VLAN of it ("ens1.100", "vlan100"), not to a macvlan, which containers
+// create and remove.
+bool is_own_gid(const View& view, const Port& port, const Gid& gid) {
+  return gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".") ||
+         contains(view.now.ports, gid.netdev, &Port::netdev);
+}
+
+// A GID that was replaced or removed. Both readings must have a table.
+std::optional<Measured> read_gid_changed(const View& view, const RuleWindow&, const Port& port) {
+  const Port* before = port_before(view, port);
+  if (before == nullptr || !serves_jobs(view.now, port) || !is_roce(port)) return {};
+  if (port.gids.empty() || before->gids.empty()) return {};
+  if (before->ifindex != port.ifindex) return {};  // the driver was loaded again: its table fills up
+  Measured reading{port.id(), 0, window_of(view)};
+  for (const Gid& old : before->gids) {
+    if (!is_own_gid(view, port, old)) continue;
+    const auto now = std::ranges::find(port.gids, old.index, &Gid::index);
+    std::string change = old.gid + " -> removed";
+    if (now != port.gids.end() && now->gid != old.gid) {
+      change = old.gid + " -> " + now->gid;
+    } else if (now != port.gids.end()) {
+      // A type that could not be read is empty.
+      if (now->type == old.type || now->type.empty() || old.type.empty()) continue;
+      change = old.gid + " " + old.type + " -> " + now->type;
+    }
+    ++reading.amount;
+    append_item(reading.evidence, "index " + std::to_string(old.index) + ": " + change);
+  }
+  if (reading.evidence.empty()) reading.evidence = counted(port.gids.size(), "GID") + " unchanged";
+  return reading;
+}
+
+constexpr Measurement kGidChangedWindows[]{
+    {.window = {"gid_changed", Measure::count, WindowLimits{1, kNever, 10 * kMinute, 0, 0}, "changed GIDs",
+                "ours: existing connections use the old GID", "GIDs unchanged"},
+     .quiet = 1,
+     .transport = true,
+     .meaning = "An address of the port was changed or removed: connections that use the old GID break.",
+     .remedy = {"Find the program that changes addresses",
+                {Work::service, ": journalctl -u systemd-networkd -u NetworkManager"},
+                ". Restart the affected jobs."},
+     .read_port = read_gid_changed},
+};
+
+}  // namespace
+
+constexpr Rule kGidChanged{
+    .id = "gid-changed",
+    .group = group::device,
+    .title = "A GID of the port changed or disappeared",
+    .meaning =
+        "A GID of the port changed or disappeared: its netdev lost or changed an address. Existing connections break "
+        "at their next retry, and applications that use a GID index get another address. The finding clears after 10 "
+        "minutes.",
+    .inspect = "ip address show dev NETDEV; journalctl -u systemd-networkd -u NetworkManager; show_gids",
+    .fix = "Make the addresses of NETDEV static in the network configuration, then restart the job.",
+    .windows = kGidChangedWindows,
+};
+
+// A container's GID is removed when its processes have ended. A type may be unreadable.
+size_t gids_gone(const PortContext& ctx) {
+  if (ctx.before == nullptr || ctx.port.gids.empty()) return 0;
+  size_t count = 0;
+  for (const Gid& old : ctx.before->gids) {
+    if (!is_own_gid(ctx.view, *ctx.before, old)) continue;
+    bool is_present = false;
+    for (const Gid& gid : ctx.port.gids)
+      if (gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty())) is_present = true;
+    if (!is_present) ++count;
+  }
+  return count;
+}
+
+constexpr Rule kTable[]{kGid, kGidIndex, kGidChanged};
 const std::span<const Rule> kGidRules = kTable;
 
 }  // namespace fabric

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link of a port: rate, MTU, flaps and errors; causes of links that go down, and of damaged bits.
+// The link of a port: rate, flaps and errors; causes of links that go down, and of damaged bits.
 #include "judge/link.h"
 
 #include <cmath>
@@ -12,7 +12,6 @@
 #include "judge/port_state.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
-#include "nic/capabilities.h"
 #include "node/endpoints.h"
 #include "node/signals.h"
 #include "node/topology.h"
@@ -198,79 +197,7 @@ constexpr Rule kRate{
     .ask = ask_rate,
 };
 
-std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
-  if (!is_judged_for_addresses(view.now, port)) return std::nullopt;
-  if (!is_roce(port) || port.netdev.empty() || !sends_by_its_netdev(view.now, port)) return std::nullopt;
-  if (!may_be_active(port)) return std::nullopt;
-  const std::string expected = "netdev 4192 or more, RoCE 4096";
-  if (!port.qos.mtu && !port.active_mtu)
-    return bad(Status::unknown, port.id(), "-", expected,
-               "The MTU of the port could not be read: " + why_unread(port, PortPart::mtu) + ".",
-               "ip link show dev " + port.netdev + "; ibv_devinfo -d " + port.rdma);
-  const uint32_t possible = port.qos.mtu ? roce_mtu(*port.qos.mtu) : *port.active_mtu;
-  const uint32_t reached = port.active_mtu.value_or(possible);
-  const std::string observed = "netdev " + (port.qos.mtu ? to_text(*port.qos.mtu) : "-") + ", RoCE " + to_text(reached);
-  if (reached < possible)
-    return bad(Status::warning, port.id(), observed, "RoCE " + to_text(possible),
-               "The RDMA device did not follow the MTU of its netdev: packets are smaller than the network allows.",
-               {Work::ends_jobs, "ip link set " + port.netdev + " mtu " + to_text(*port.qos.mtu) +
-                                     "; if nothing changes, reload the RDMA driver."});
-  const PortPolicy* entry = policy_of(view, port);
-  const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
-  if (reached >= kLargestPathMtu || is_wanted) return good(port.id(), observed, expected);
-  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
-  if (capabilities_of(port.kernel_driver).is_software && view.now.topology.is_guest())
-    return good(port.id(), observed + " (software RDMA over a network of the hypervisor)", expected);
-  if (function_above_mtu(view.now, port) != nullptr) return good(port.id(), observed + " (see mtu-chain)", expected);
-  // The check of the setting has the fix.
-  const Changes* planned = planned_changes(view, port.id());
-  if (planned != nullptr && std::ranges::any_of(*planned, [](const Change& change) {
-        return change.setting == SettingId::mtu && change.sysctl.empty() && !is_done(change.outcome);
-      }))
-    return good(port.id(), observed + " (see mtu)", expected);
-  std::string first = "Set mtu = 9000 in the policy (4192 at least, on the whole path, the switch included). ",
-              then = "Until then, when";
-  const Port* physical = is_virtual(port) ? physical_of(view.now, port) : nullptr;
-  if (physical != nullptr && physical->qos.mtu && roce_mtu(*physical->qos.mtu) >= kLargestPathMtu) {
-    first = "Its physical function has MTU " + to_text(*physical->qos.mtu) + ", which allows it. ";
-    then = "When";
-  } else if (is_virtual(port)) {
-    const std::string place = place_of_physical(view, port);
-    first =
-        (place.empty() ? "Raise" : place + ": raise") + " the MTU of its physical function first, which limits it. ";
-    then = "Then, when";
-  }
-  if (is_container(view.now))
-    first +=
-        "Set it where the network of the pod is defined, for the pods to come (mtu of the SriovNetworkNodePolicy, or "
-        "of "
-        "the plugin macvlan or tuning in the NetworkAttachmentDefinition). ";
-  Fix remedy{first,
-             {Work::ends_jobs | Work::when_idle, then + " no job runs:\nip link set dev " + port.netdev + " mtu 9000"}};
-  return bad(Status::warning, port.id(), observed, expected,
-             "RoCE cuts messages into packets of " + to_text(reached) +
-                 " bytes instead of 4096: more packets, lower throughput.",
-             std::move(remedy));
-}
-
 }  // namespace
-
-constexpr SettingId kOfRoceMtu[]{SettingId::mtu};
-
-constexpr Rule kRoceMtu{
-    .id = "roce-mtu",
-    .group = group::link,
-    .title = "The netdev MTU is too small for the RoCE path MTU 4096",
-    .meaning =
-        "RoCE needs 96 bytes around its payload: a netdev MTU of 4192 or more gives a path MTU of 4096, 1500 gives "
-        "1024. A smaller path MTU means more packets and lower throughput. An MTU that the policy wants is not "
-        "reported, nor is the MTU of a port for storage or management beside NICs that serve the GPUs, nor that of a "
-        "netdev of another card by which the device may not send.",
-    .inspect = "ip link show dev NETDEV; ibv_devinfo -d RDMADEV",
-    .fix = "Set mtu = 9000 in the policy and configure the same MTU on the switch.",
-    .settings = kOfRoceMtu,
-    .ask_port = ask_roce_mtu,
-};
 
 double allowed_error_ratio(const Port& port) {
   constexpr double kFast = 100'000;  // Mb/s
@@ -845,8 +772,7 @@ constexpr Rule kDamagedLink{
     .find_cause = damaged_link,
 };
 
-constexpr Rule kTable[]{kRate,      kRoceMtu,       kLinkFlap,      kLinkErrors,
-                        kPreFecBer, kSwitchRestart, kDamagedInHost, kDamagedLink};
+constexpr Rule kTable[]{kRate, kLinkFlap, kLinkErrors, kPreFecBer, kSwitchRestart, kDamagedInHost, kDamagedLink};
 const std::span<const Rule> kLinkRules = kTable;
 
 }  // namespace fabric

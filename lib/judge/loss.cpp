@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lost packets: transport, discards, the network, receivers and far ends that do not answer.
 #include "judge/engine.h"
+#include "judge/gid.h"
+#include "judge/mtu.h"
 #include "judge/network.h"
 #include "judge/pcie.h"
 #include "judge/port_context.h"
+#include "judge/rails.h"
 #include "judge/rule.h"
 #include "nic/capabilities.h"
 
@@ -280,6 +283,12 @@ bool agrees_on_pfc(const PortContext& ctx) {
   return ctx.peer != nullptr && ctx.peer->pfc && own && ctx.peer->pfc->enabled == *own && own->bits != 0;
 }
 
+// The discards on lossless priorities; all discards if no priority is known as lossless.
+double discards_of_roce(const PortContext& ctx) {
+  if (has_lossless(ctx)) return ctx.lossless_discards;
+  return all_discards(ctx.signals);
+}
+
 // Discards of this port are evidence against a loss in the network.
 void weigh_own_discards(const PortContext& ctx, Cause& out) {
   const Signals& seen = ctx.signals;
@@ -320,7 +329,7 @@ void weigh_transport(const PortContext& ctx, Cause& out) {
     out.doubt("also possible: rails in one subnet (host), and one of them answers for another: " + fault);
     out.next.emplace_back("Correct the subnet's ARP and routes first: fabric-agentctl check --only rails");
   }
-  if (std::string gateway = silent_gateway(ctx); !gateway.empty()) {
+  if (std::string gateway = silent_gateway(ctx.view.now, ctx.port); !gateway.empty()) {
     out.add(std::move(gateway));
     out.next.emplace_back("Check VLAN, address and the gateway on the switch: fabric-agentctl check --only gateway");
     return;
@@ -565,7 +574,7 @@ MaybeCause silent_far_end(const PortContext& ctx) {
 
   // Reasons for missing answers other than the far end.
   if (std::string text = frames_too_long(ctx); !text.empty()) out.doubt(std::move(text));
-  if (const std::string gateway = silent_gateway(ctx); !gateway.empty()) out.doubt("but " + gateway);
+  if (const std::string gateway = silent_gateway(ctx.view.now, ctx.port); !gateway.empty()) out.doubt("but " + gateway);
   if (is_tx_blocked(ctx)) out.doubt("but the network lets this port send almost nothing: requests may wait here");
   if (const size_t gone = gids_gone(ctx); gone > 0)
     out.doubt("but " + counted(gone, "GID") + " of this port removed meanwhile");

@@ -11,7 +11,6 @@
 #include "judge/port_context.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
-#include "nic/capabilities.h"
 #include "node/gpu.h"
 #include "node/inventory.h"
 #include "node/topology.h"
@@ -535,6 +534,25 @@ std::string function_text(const Topology& topology, const std::string& pci) {
   return pci;
 }
 
+// Errors since the earlier reading. nullopt: unknown, or the counts started again when the function was added.
+std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now) {
+  if (!now.total || !before.total || *now.total < *before.total) return std::nullopt;
+  return *now.total - *before.total;
+}
+
+// The errors of the link alone: without rejected requests (advisory non-fatal), internal errors of the device, and lost
+// log entries (PCI Express base specification 6.0, 6.2.3.2.4; names of aer_correctable_error_string in
+// drivers/pci/pcie/aer.c, Linux 6.12).
+AerCounts of_link(AerCounts correctable) {
+  for (const char* kind : {"NonFatalErr", "CorrIntErr", "HeaderOF"}) {
+    const uint64_t* count = find_in(correctable.kinds, kind);
+    if (count == nullptr) continue;
+    if (correctable.total) *correctable.total -= std::min(*correctable.total, *count);
+    correctable.kinds.erase(kind);
+  }
+  return correctable;
+}
+
 // New AER errors of one class.
 struct NewErrors {
   uint64_t count = 0;
@@ -860,7 +878,7 @@ std::vector<const Gpu*> gpus_of(const PortContext& ctx) {
   const Topology& topology = ctx.view.now.topology;
   std::vector<const Gpu*> out;
   if (ctx.nic == nullptr || is_flattened(topology)) return out;
-  const auto pairs = built_pairing(ctx.view).pairs;
+  const auto pairs = built_of(ctx.view)->present_pairing.pairs;
   for (size_t i = 0; i < pairs.size(); ++i)
     if (std::ranges::any_of(pairs[i].nics, [&](size_t nic) { return topology.nics[nic].pci == ctx.nic->pci; }))
       out.push_back(&topology.gpus[i]);

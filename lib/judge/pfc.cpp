@@ -225,8 +225,7 @@ std::optional<Measured> read_unprotected(const View& view, const RuleWindow&, co
   for (size_t priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = own->priority[priority];
     const double bytes = rise(Way == Direction::tx ? each.tx_bytes : each.rx_bytes);
-    if (!seen->with_pfc.has(static_cast<int>(priority)) && bytes >= kShownPriority * out.amount)
-      used.bits = static_cast<uint8_t>(used.bits | 1u << priority);
+    if (!seen->with_pfc.has(priority) && bytes >= kShownPriority * out.amount) used.add(priority);
   }
   out.evidence = "of " + number_text(std::round(out.base / 1e6)) + " MB RDMA " + std::string(way);
   if (!functions.names.empty()) out.evidence += " (with " + functions.names + ")";
@@ -403,15 +402,15 @@ PrioSet with_traffic(const PortContext& ctx, PrioSet set) {
 PrioSet affected_without(const PortContext& ctx, PrioSet pfc) {
   PrioSet affected = ctx.discarding;
   if (ctx.lossless_discards <= 0) affected = with_traffic(ctx, ctx.lossless.value_or(PrioSet{}));
-  return PrioSet{static_cast<uint8_t>(affected.bits & ~pfc.bits)};
+  return affected.without(pfc);
 }
 
 // Only the switch calls these priorities lossless, and there is no sign that RoCE uses them: the port has PFC on
 // another priority, and there is no policy, no discard and no byte count.
 bool only_switch_has(const PortContext& ctx, PrioSet off) {
   if (ctx.port.qos.pfc->bits == 0 || ctx.policy_pfc || ctx.lossless_discards > 0) return false;
-  for (int priority = 0; priority < kPriorities; ++priority)
-    if (off.has(priority) && ctx.signals.priority[static_cast<size_t>(priority)].tx_bytes) return false;
+  for (const int priority : to_list(off))
+    if (ctx.signals.priority[static_cast<size_t>(priority)].tx_bytes) return false;
   return true;
 }
 
@@ -501,7 +500,7 @@ MaybeCause unprotected_arrival(const PortContext& ctx) {
     const PrioritySignals& each = ctx.signals.priority[static_cast<size_t>(priority)];
     if (shares->with_pfc.has(priority) || !rose(each.discards) || !rose(each.rx_bytes)) continue;
     discarded += *each.discards;
-    at.bits = static_cast<uint8_t>(at.bits | 1u << priority);
+    at.add(priority);
   }
   if (!discards_explain_loss(ctx, discarded)) return std::nullopt;
   Cause out;
@@ -534,8 +533,7 @@ MaybeCause unprotected_roce(const PortContext& ctx) {
 
 // No priority with discards sent pause in the window, by the port's own counters.
 bool never_paused(const PortContext& ctx) {
-  for (int priority = 0; priority < kPriorities; ++priority) {
-    if (!ctx.discarding.has(priority)) continue;
+  for (const int priority : to_list(ctx.discarding)) {
     const PrioritySignals& each = ctx.signals.priority[static_cast<size_t>(priority)];
     const bool is_counted = each.tx_pause_frames || each.tx_pause_seconds;
     if (!is_counted || rose(each.tx_pause_frames) || rose(each.tx_pause_seconds)) return false;

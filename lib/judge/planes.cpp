@@ -87,7 +87,6 @@ static std::string maintenance_of(const View& view, const Port& port) {
 }
 
 void mark_maintenance(const View& view, Report& report) {
-  if (view.policy == nullptr || view.policy->cabling.maintenance.empty()) return;
   std::map<std::string, std::string> reasons;  // by port
   for (const Port& port : view.now.ports)
     if (std::string reason = maintenance_of(view, port); !reason.empty()) reasons.emplace(port.id(), std::move(reason));

@@ -35,12 +35,11 @@ struct Turn {
 // Whether NVIDIA's GPU reaches its equals by PCIe alone, as far as its name and its class say: a card without a
 // connector for NVLink. AMD's GPUs with the class of accelerators have links of their own.
 bool has_pcie_alone(const Gpu& gpu) {
-  constexpr uint32_t kVga = 0x0300, k3d = 0x0302;
-  const uint32_t kind = gpu.class_code >> 8;
+  constexpr uint32_t k3d = 0x0302;
   if (gpu.vendor != kNvidia && gpu.vendor != kAmd) return false;
   if (is_geforce(gpu)) return false;
-  if (kind == kVga) return true;
-  if (kind != k3d || gpu.vendor != kNvidia) return false;
+  if (is_vga(gpu)) return true;
+  if (gpu.class_code >> 8 != k3d || gpu.vendor != kNvidia) return false;
   constexpr std::string_view kCards[]{"PCIe", "RTX", "L4",  "L40",  "L40S", "L20",
                                       "T4",   "A2",  "A10", "A10G", "A16",  "A40"};
   return std::ranges::any_of(words(gpu.model), [&](std::string_view word) { return contains(kCards, word); });
@@ -472,6 +471,22 @@ constexpr Rule kGpudirect{
     .fix = "modprobe nvidia_peermem; echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf",
     .ask_host = ask_gpudirect,
 };
+
+// The devices that collectives run on: the GPUs of gpu_nic_pairs(), and all RDMA NICs except virtual functions.
+struct InUse {
+  const PciDevice* device = nullptr;
+  std::string name;
+  bool nic = false;
+};
+std::vector<InUse> devices_in_use(const View& view) {
+  std::vector<InUse> out;
+  for (const GpuNic& pair : gpu_nic_pairs(view))  // the pairs of a GPU are adjacent
+    if (out.empty() || out.back().device != pair.gpu) out.push_back({pair.gpu, pair.gpu->name, false});
+  for (const Nic& nic : view.now.topology.nics)
+    if (carries_rdma(nic) && !nic.is_virtual_function() && !is_given_away(view.now, nic.pci))
+      out.push_back({&nic, nic.name, true});
+  return out;
+}
 
 // The kernel's names of the default domain of a group (drivers/iommu/iommu.c, iommu_group_show_type).
 constexpr const char* kPassThrough = "identity";

@@ -14,33 +14,22 @@ const PlatformFunction* function_of(const Node& node, const std::string& pci) {
   return find_in(node.platform.functions, pci);
 }
 
+std::string kernel_driver_of(const Node& node, const std::string& pci) {
+  const PlatformFunction* function = function_of(node, pci);
+  return function == nullptr ? std::string() : function->kernel_driver;
+}
+
 bool records_drivers(const Node& node) {
   return std::ranges::any_of(node.platform.functions,
                              [](const auto& each) { return !each.second.kernel_driver.empty(); });
 }
 
-std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now) {
-  if (!now.total || !before.total || *now.total < *before.total) return std::nullopt;
-  return *now.total - *before.total;
-}
-
-AerCounts of_link(AerCounts correctable) {
-  for (const char* kind : {"NonFatalErr", "CorrIntErr", "HeaderOF"}) {
-    const uint64_t* count = find_in(correctable.kinds, kind);
-    if (count == nullptr) continue;
-    if (correctable.total) *correctable.total -= std::min(*correctable.total, *count);
-    correctable.kinds.erase(kind);
-  }
-  return correctable;
-}
-
 bool is_not_given(const Node& node, const Gpu& gpu) {
   if (!gpu.vendor_index.empty() || gpu.minor) return false;  // one with a minor alone is excluded by the driver
-  const PlatformFunction* function = function_of(node, gpu.pci);
-  if (function == nullptr || function->kernel_driver.empty()) return false;  // without a driver no runtime lists it
+  const std::string driver = kernel_driver_of(node, gpu.pci);
+  if (driver.empty()) return false;  // without a driver no runtime lists it
   const auto is_listed = [&](const Gpu& other) {
-    const PlatformFunction* own = function_of(node, other.pci);
-    return !other.vendor_index.empty() && own != nullptr && own->kernel_driver == function->kernel_driver;
+    return !other.vendor_index.empty() && kernel_driver_of(node, other.pci) == driver;
   };
   return is_container(node) && std::ranges::any_of(node.topology.gpus, is_listed);
 }
@@ -48,7 +37,7 @@ bool is_not_given(const Node& node, const Gpu& gpu) {
 bool is_given_away(const Node& node, const std::string& pci) {
   const PlatformFunction* function = function_of(node, pci);
   if (function != nullptr && is_given_away(*function)) return true;
-  const Gpu* gpu = find_where(node.topology.gpus, [&](const Gpu& each) { return each.pci == pci; });
+  const Gpu* gpu = gpu_at(node.topology, pci);
   return gpu != nullptr && is_not_given(node, *gpu);
 }
 
@@ -63,25 +52,14 @@ std::shared_ptr<const Built> built_of(const View& view) {
   return std::make_shared<Built>(built_of(view.now));
 }
 
-Pairing built_pairing(const View& view) { return built_of(view)->present_pairing; }
-
 std::vector<GpuNic> gpu_nic_pairs(const View& view) {
   std::vector<GpuNic> out;
   const Topology& topology = view.now.topology;
-  const Pairing pairing = built_pairing(view);
-  for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu)
-    for (const size_t nic : pairing.pairs[gpu].nics)
+  const auto built = built_of(view);
+  const std::vector<Pair>& pairs = built->present_pairing.pairs;
+  for (size_t gpu = 0; gpu < pairs.size(); ++gpu)
+    for (const size_t nic : pairs[gpu].nics)
       if (!is_given_away(view.now, topology.gpus[gpu].pci)) out.push_back({&topology.gpus[gpu], &topology.nics[nic]});
-  return out;
-}
-
-std::vector<InUse> devices_in_use(const View& view) {
-  std::vector<InUse> out;
-  for (const GpuNic& pair : gpu_nic_pairs(view))  // the pairs of a GPU are adjacent
-    if (out.empty() || out.back().device != pair.gpu) out.push_back({pair.gpu, pair.gpu->name, false});
-  for (const Nic& nic : view.now.topology.nics)
-    if (carries_rdma(nic) && !nic.is_virtual_function() && !is_given_away(view.now, nic.pci))
-      out.push_back({&nic, nic.name, true});
   return out;
 }
 

@@ -10,16 +10,11 @@ namespace fabric {
 // Null if nothing is known about the function.
 const PlatformFunction* function_of(const Node& node, const std::string& pci);
 
+// The function's kernel driver. Empty: it has none, or nothing is known about it.
+std::string kernel_driver_of(const Node& node, const std::string& pci);
+
 // Whether the drivers of PCI functions are known: a captured tree may lack these links, and then shows none at all.
 bool records_drivers(const Node& node);
-
-// Errors since the earlier reading. nullopt: unknown, or the counts started again when the function was added.
-std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now);
-
-// The errors of the link alone: without rejected requests (advisory non-fatal), internal errors of the device, and lost
-// log entries (PCI Express base specification 6.0, 6.2.3.2.4; names of aer_correctable_error_string in
-// drivers/pci/pcie/aer.c, Linux 6.12).
-AerCounts of_link(AerCounts correctable);
 
 // Whether this container was not given the GPU, while it has others of the vendor: /sys shows those of the whole host,
 // and the vendor's runtime lists those of the container.
@@ -35,8 +30,6 @@ bool is_in_cloud(const Node& node);
 
 // View::built, or computed if it is absent.
 std::shared_ptr<const Built> built_of(const View& view);
-// The present_pairing of built_of().
-Pairing built_pairing(const View& view);
 
 // A GPU and a NIC that the best pairing gives it.
 struct GpuNic {
@@ -44,13 +37,5 @@ struct GpuNic {
   const Nic* nic = nullptr;
 };
 std::vector<GpuNic> gpu_nic_pairs(const View& view);
-
-// The devices that collectives run on: the GPUs of those pairs, and all RDMA NICs except virtual functions.
-struct InUse {
-  const PciDevice* device = nullptr;
-  std::string name;
-  bool nic = false;
-};
-std::vector<InUse> devices_in_use(const View& view);
 
 }  // namespace fabric

@@ -5,7 +5,6 @@
 
 #include "judge/cabling.h"
 #include "judge/engine.h"
-#include "judge/network.h"
 #include "judge/pcie.h"
 #include "judge/port_state.h"
 #include "kernel/netlink/rtnl.h"
@@ -86,7 +85,7 @@ PrioSet without_congestion_control(const PortContext& ctx, const std::optional<P
   if (!point) return {};
   PrioSet roce = roce_priorities(ctx.view, ctx.port);
   if (roce.bits == 0) roce = ctx.lossless.value_or(PrioSet{});  // the switch's
-  return PrioSet{static_cast<uint8_t>(roce.bits & ~point->bits)};
+  return roce.without(*point);
 }
 
 double rise(const Rise& value) { return value.value_or(0); }
@@ -285,10 +284,7 @@ Lines loss_lines(const PortContext& ctx) {
 }
 
 std::string list_text(PrioSet set) {
-  std::string out;
-  for (int priority = 0; priority < kPriorities; ++priority)
-    if (set.has(priority)) append_item(out, std::to_string(priority));
-  return out;
+  return joined(to_list(set), ", ", [](int priority) { return std::to_string(priority); });
 }
 
 Lines all_loss_lines(const PortContext& ctx) {
@@ -345,11 +341,6 @@ double all_discards(const Signals& seen) {
   double by_priority = 0;
   for (const PrioritySignals& each : seen.priority) by_priority += rise(each.discards);
   return std::max(by_priority, rise(seen.rx_discards));
-}
-
-double discards_of_roce(const PortContext& ctx) {
-  if (has_lossless(ctx)) return ctx.lossless_discards;
-  return all_discards(ctx.signals);
 }
 
 // Packets discarded on receiving are responses that this port waits for, and requests of others.
@@ -429,40 +420,6 @@ std::string well_protected(const PortContext& ctx) {
   const double lossless = std::min(sent->all, sent->lossless) + std::min(received->all, received->lossless);
   return "but of " + megabytes(sent->all + received->all) + " RDMA, " + megabytes(lossless) + " used priority " +
          to_text(sent->with_pfc);
-}
-
-// If frames are too long, small messages pass; the first packet of a large one is lost each time.
-std::string frames_too_long(const PortContext& ctx) {
-  constexpr uint32_t kHeaders = kRoceHeaders + kFrameHeader;
-  const auto most = switch_frame(ctx.view.now, ctx.port);
-  if (!most || !ctx.port.active_mtu || *most >= *ctx.port.active_mtu + kHeaders) return {};
-  return ctx.peer_label() + " accepts frames up to " + std::to_string(*most) + " bytes; RoCE frames have up to " +
-         std::to_string(*ctx.port.active_mtu + kHeaders);
-}
-
-std::string silent_gateway(const PortContext& ctx) {
-  std::string out;
-  for (const NamedInterface& each : interfaces_of(ctx.view.now, ctx.port))
-    for (const IpNeighbor& gateway : each.interface->gateways) {
-      if (!gateway.is_silent()) return {};
-      out = "the gateway " + to_text(gateway.ip) + " of " + each.netdev + " does not answer (" +
-            rtnl::neighbor_state_text(gateway.state) + ")";
-    }
-  return out;
-}
-
-// A container's GID is removed when its processes have ended. A type may be unreadable.
-size_t gids_gone(const PortContext& ctx) {
-  if (ctx.before == nullptr || ctx.port.gids.empty()) return 0;
-  size_t count = 0;
-  for (const Gid& old : ctx.before->gids) {
-    if (!is_own_gid(ctx.view, *ctx.before, old)) continue;
-    bool is_present = false;
-    for (const Gid& gid : ctx.port.gids)
-      if (gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty())) is_present = true;
-    if (!is_present) ++count;
-  }
-  return count;
 }
 
 double rnr_here(const PortContext& ctx) { return rise(ctx.signals.out_of_buffer) + rnr_sent(ctx); }
@@ -666,7 +623,7 @@ PortContext make_context(const View& view, const Port& port, const Signals& sign
   for (size_t priority = 0; priority < kPriorities; ++priority) {
     const double count = rise(signals.priority[priority].discards);
     if (count <= 0 || !ctx.lossless || !ctx.lossless->has(priority)) continue;
-    ctx.discarding.bits = static_cast<uint8_t>(ctx.discarding.bits | 1u << priority);
+    ctx.discarding.add(priority);
     ctx.lossless_discards += count;
   }
   ctx.symptoms = symptoms_of(ctx);

@@ -207,8 +207,6 @@ bool came_damaged(const Port& port, const Signals& seen);
 bool wire_explains_loss(const PortContext& ctx);
 bool is_clean(const PortContext& ctx);     // no error and no retraining
 double all_discards(const Signals& seen);  // on receiving
-// The discards on lossless priorities; all discards if no priority is known as lossless.
-double discards_of_roce(const PortContext& ctx);
 bool has_lossless(const PortContext& ctx);
 // So many discards are enough for the transport's losses.
 bool discards_explain_loss(const PortContext& ctx, double discards);
@@ -218,12 +216,6 @@ std::string traffic_class_text(const View& view, const Port& port);
 std::string unprotected(const PortContext& ctx, Direction direction);
 // Text if RDMA bytes used the priorities with PFC in both directions, or empty.
 std::string well_protected(const PortContext& ctx);
-// Text if the switch port accepts only shorter frames than RoCE's, or empty.
-std::string frames_too_long(const PortContext& ctx);
-// Text if none of the port's gateways answers, or empty.
-std::string silent_gateway(const PortContext& ctx);
-// The port's own GIDs that were removed between the readings.
-size_t gids_gone(const PortContext& ctx);
 double rnr_here(const PortContext& ctx);   // RNR NAKs sent by this port, and packets without a posted receive
 double rnr_there(const PortContext& ctx);  // RNR NAKs received
 bool is_much_rnr(const PortContext& ctx, double count);

@@ -85,9 +85,11 @@ std::span<const Rule> rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> table = setting_rules();
     for (const auto subject :
-         {kPortStateRules, kGidRules, kLinkRules, kFunctionRules, kOpticsRules, kPfcRules, kLossRules, kPcieRules,
-          kPlatformRules, kTopologyRules, kPlanesRules, kUnseenRules, kHostRules, kNetworkRules, kCablingRules,
-          kSettingsRules, kAgentRules, kDeviceRules, kUnexplainedRules})
+         {kPortStateRules, kGidRules,    kLinkRules,       kFunctionRules, kOpticsRules,       kPfcRules,
+          kLossRules,      kPcieRules,   kPlatformRules,   kTopologyRules, kInventoryRules,    kSymmetryRules,
+          kPlanesRules,    kUnseenRules, kHostRules,       kLimitsRules,   kRdmaSoftwareRules, kNetworkRules,
+          kRailsRules,     kMtuRules,    kPartitionRules,  kFirmwareRules, kCablingRules,      kSettingsRules,
+          kAgentRules,     kDeviceRules, kUnexplainedRules})
       table.insert(table.end(), subject.begin(), subject.end());
     std::ranges::stable_sort(table, {}, [](const Rule& each) {
       size_t rank = 0;

@@ -178,9 +178,10 @@ inline constexpr std::string_view kRuleGroups[] = {group::link,     group::setti
 inline bool Rule::is_cause() const { return group == group::diagnosis; }
 
 // The rules of each subject, in its file.
-extern const std::span<const Rule> kAgentRules, kCablingRules, kDeviceRules, kFunctionRules, kGidRules, kHostRules,
-    kLinkRules, kLossRules, kNetworkRules, kOpticsRules, kPcieRules, kPfcRules, kPlanesRules, kPlatformRules,
-    kPortStateRules, kSettingsRules, kTopologyRules, kUnexplainedRules, kUnseenRules;
+extern const std::span<const Rule> kAgentRules, kCablingRules, kDeviceRules, kFirmwareRules, kFunctionRules, kGidRules,
+    kHostRules, kInventoryRules, kLimitsRules, kLinkRules, kLossRules, kMtuRules, kNetworkRules, kOpticsRules,
+    kPartitionRules, kPcieRules, kPfcRules, kPlanesRules, kPlatformRules, kPortStateRules, kRailsRules,
+    kRdmaSoftwareRules, kSettingsRules, kSymmetryRules, kTopologyRules, kUnexplainedRules, kUnseenRules;
 // All rules, sorted by group, then by id; settings in the order of their table, causes in the order in which they are
 // asked.
 std::span<const Rule> rules();

@@ -1,142 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs and NICs: pairing, distance, symmetry, and the site's expectations.
+// GPUs and NICs: pairing, distance, and the site's expectations.
 #include "judge/topology.h"
 
-#include "judge/engine.h"
+#include "judge/gpu.h"
+#include "judge/inventory.h"
+#include "judge/no_rdma.h"
 #include "judge/platform_view.h"
 #include "judge/port_state.h"
+#include "judge/rule.h"
 #include "nic/capabilities.h"
 #include "node/endpoints.h"
-#include "node/gpu.h"
-#include "node/inventory.h"
-#include "node/machine.h"
 #include "topology/compute_nics.h"
 
 namespace fabric {
 
-Fix fix_of_flash_recovery(const std::string& pci) {
-  return {
-      "mstflint -d " + pci + " query. ",
-      {Work::in_machine,
-       "Write the firmware of its board (the PSID is that of an equal card: mstflint -d ADDRESS query), which keeps "
-       "its GUIDs: mstflint -d " +
-           pci +
-           " -i FILE burn. Then power-cycle the node. If it is in flash recovery again, or the flash cannot be "
-           "written, replace the card."}};
-}
-
-namespace {
-
-const std::string kGpuLog = "journalctl -k -g 'Xid|pciehp|amdgpu'; ";
-
-// "GPU0 and GPU1"
-std::string gpu_names(const Topology& topology, const std::vector<size_t>& gpus) {
-  return joined(gpus, " and ", [&](size_t gpu) { return topology.gpus[gpu].name; });
-}
-
-// " Missing: a NIC function at 0000:2a:00.1, beside GPU1.", if symmetry shows the place of a NIC that the GPU has lost.
-std::string missing_text(const Built& built, size_t gpu) {
-  std::string places;
-  for (const MissingPart& part : built.missing)
-    if (part.kind == MissingPart::Kind::nic && contains(part.gpus, gpu))
-      append_item(places, "a NIC function " + place_text(part), "; ");
-  if (places.empty()) return {};
-  return " Missing: " + places + ".";
-}
-
-// How to bring a device back that is not on the PCI bus. If another function of its card is there, slot and power are
-// in order: the kernel or the firmware does not offer the function. `journal`: the command that shows the log.
-Fix fix_of_missing(const Topology& topology, const std::string& pci, const std::string& journal) {
-  if (contains(topology.in_recovery, pci, &PciDevice::pci)) return fix_of_flash_recovery(pci);
-  const auto is_efa = [](const Nic& nic) { return nic.vendor == kAmazon && carries_rdma(nic); };
-  if (!pci.empty() && topology.is_guest() && std::ranges::any_of(topology.nics, is_efa))
-    return {
-        "An instance has the EFA interfaces that it was launched with: compare its network cards with those of the "
-        "instance type (aws ec2 describe-instances, NetworkCardIndex). ",
-        {Work::ends_jobs,
-         "If one has none, stop the instance, attach an EFA interface to that network card, and start it; correct "
-         "its launch template. "},
-        "If all have one: " + journal + "; then report it to AWS."};
-  const auto is_beside = [&](const PciDevice& device) {
-    return !pci.empty() && device.pci != pci && card_of(device.pci) == card_of(pci);
-  };
-  const Nic* nic = find_where(topology.nics, is_beside);
-  if (nic == nullptr)
-    return {journal + "; ",
-            {Work::in_machine, "then power-cycle the node, check the power of the device, and reseat it."}};
-  std::string show;
-  if (const RdmaModules* modules = rdma_modules_of({}, nic->vendor, nic->device))
-    show = capabilities_of(modules->function).firmware_settings;
-  replace_all(show, "{pci}", nic->pci);
-  if (!show.empty()) show = " (" + show + ")";
-  return {journal + "; then rescan the bus: echo 1 > /sys/bus/pci/rescan. ",
-          {Work::at_machine,
-           "If it stays away, " + nic->pci +
-               " lives, so the slot is in order: compare the firmware settings that decide how many functions and "
-               "ports the card has" +
-               show + " with those of an equal card."}};
-}
-
-// "mlx5_core"; "its driver" for a NIC whose driver is unknown.
-std::string missing_driver(const Nic& nic) {
-  const RdmaModules* modules = rdma_modules_of({}, nic.vendor, nic.device);
-  return modules == nullptr ? "its driver" : std::string(modules->function);
-}
-
-// "its driver mlx5_core is bound"; the state of a NIC that has no RDMA device.
-std::string driver_text(const Node& node, const Nic& nic) {
-  const PlatformFunction* function = function_of(node, nic.pci);
-  if (function != nullptr && !function->kernel_driver.empty())
-    return "the driver " + function->kernel_driver + " is bound";
-  if (records_drivers(node) && nic.netdevs.empty())
-    return missing_driver(nic) + " is not bound: it is not loaded, or its probe failed";
-  return {};
-}
-
-// How to give a NIC the RDMA device that equal ones have: the modules are loaded.
-Fix fix_of_no_rdma(const Node& node, const Nic& nic) {
-  const PlatformFunction* function = function_of(node, nic.pci);
-  const std::string journal = "journalctl -k -g " + nic.pci;
-  if (function == nullptr || function->kernel_driver.empty()) {
-    if (records_drivers(node) && nic.netdevs.empty())
-      return {journal + "; then bind " + missing_driver(nic) + ": echo " + nic.pci + " > /sys/bus/pci/drivers_probe. ",
-              {Work::in_machine, "If the probe fails again, power-cycle the node, and update the NIC's firmware."}};
-    return {Work::ends_jobs, journal + ", then reload its RDMA driver."};
+std::shared_ptr<const std::set<std::string>> gpu_devices(const View& view) {
+  if (view.gpu_devices != nullptr) return view.gpu_devices;
+  const auto built = built_of(view);
+  const auto& nics = view.now.topology.nics;
+  std::set<std::string> devices, addresses;  // of the NICs that serve GPUs
+  for (size_t nic = 0; nic < nics.size(); ++nic) {
+    if (!built->serves_gpu(nic)) continue;
+    devices.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
+    addresses.insert(nics[nic].pci);
   }
-  std::string look = journal + "; ";
-  if (const std::string_view names = capabilities_of(function->kernel_driver).rdma_parameters; !names.empty())
-    look += "devlink dev param show pci/" + nic.pci + " (" + std::string(names) + "); ";
-  return {look, {Work::ends_jobs, "then bind its driver again: " + rebind_commands(nic.pci, function->kernel_driver)}};
-}
-
-// `like`: the NICs that have an RDMA device.
-Finding no_rdma_finding(const Node& node, const Nic& nic, const std::string& like) {
-  std::string meaning = "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it";
-  if (const std::string driver = driver_text(node, nic); !driver.empty()) meaning += ": " + driver;
-  return bad(Status::critical, nic.name, "no RDMA device", "one, " + like, meaning + ".", fix_of_no_rdma(node, nic));
-}
-
-// The pairing of GPUs and compute NICs as it should be and as it is.
-struct Placement {
-  std::shared_ptr<const Built> built;
-  std::vector<size_t> compute;                           // Built::present_compute(), up or down
-  Pairing pairing;                                       // over them
-  std::vector<std::optional<PathClass>> expected_paths;  // the expected class of each GPU
-  size_t cards = 0;                                      // number of cards with compute NICs
-  // The only function of their model without an RDMA device.
-  std::optional<size_t> without_rdma;
-
-  [[nodiscard]] std::optional<PathClass> path(size_t gpu) const { return pairing.pairs[gpu].path; }
-  // Farther from a NIC than equal GPUs, or than with the NICs that are lost. With one card for all GPUs, some are far
-  // by design.
-  [[nodiscard]] bool is_too_far(size_t gpu) const {
-    return path(gpu) > expected_paths[gpu] && (cards > 1 || path(gpu) > built->pairing.pairs[gpu].path);
+  std::set<std::string> out = devices;
+  for (const Port& port : view.now.ports) {
+    if (!is_virtual(port) || out.contains(port.rdma)) continue;
+    const Port* physical = physical_of(view.now, port);
+    if ((physical != nullptr && devices.contains(physical->rdma)) ||
+        (port.role == PortRole::guest_function && addresses.contains(port.owner)))  // of a pod, whose NIC is here
+      out.insert(port.rdma);
   }
-};
+  return std::make_shared<const std::set<std::string>>(std::move(out));
+}
 
-// With as many cards as GPUs, each GPU should have the best path of its model; with fewer cards, the path of more than
-// half of the GPUs. A machine with one half of its GPUs near and one half far has this by design. No GPU should have a
-// longer path than with the NICs that are lost.
+bool serves_gpu(const View& view, const Port& port) { return gpu_devices(view)->contains(port.rdma); }
+
+bool has_other_purpose(const View& view, const Port& port) {
+  const auto built = built_of(view);
+  for (size_t nic = 0; nic < built->nics; ++nic)  // NICs in containers have no devices here
+    if (built->serves_gpu(nic)) return !serves_gpu(view, port);
+  return false;
+}
+
 Placement placement(const View& view) {
   const Node& node = view.now;
   const Topology& topology = node.topology;
@@ -166,6 +73,29 @@ Placement placement(const View& view) {
     if (out.path(gpu) == PathClass::PXB && nearest && *nearest <= *expected) expected = out.path(gpu);
   }
   return out;
+}
+
+std::string name_and_address(const Nic& nic) {
+  if (nic.name == nic.pci) return nic.pci;
+  return nic.name + " (" + nic.pci + ")";
+}
+
+namespace {
+
+// "GPU0 and GPU1"
+std::string gpu_names(const Topology& topology, const std::vector<size_t>& gpus) {
+  return joined(gpus, " and ", [&](size_t gpu) { return topology.gpus[gpu].name; });
+}
+
+// " Missing: a NIC function at 0000:2a:00.1, beside GPU1.", if symmetry shows the place of a NIC that the GPU has
+// lost.
+std::string missing_text(const Built& built, size_t gpu) {
+  std::string places;
+  for (const MissingPart& part : built.missing)
+    if (part.kind == MissingPart::Kind::nic && contains(part.gpus, gpu))
+      append_item(places, "a NIC function " + place_text(part), "; ");
+  if (places.empty()) return {};
+  return " Missing: " + places + ".";
 }
 
 // True if the NUMA node of the NIC has no GPU, while GPUs elsewhere share a NIC although there is a NIC for each.
@@ -275,7 +205,7 @@ void ask_pairing(const View& view, Findings& findings) {
       const std::string missing = missing_text(*placed.built, gpus.front());
       findings.push_back(
           bad(missing.empty() ? Status::warning : Status::critical, nic.name, "serves " + gpu_names(topology, gpus),
-              std::to_string(*usual) + (*usual == 1 ? " GPU" : " GPUs") + ", like the other NICs",
+              counted(*usual, "GPU") + ", like the other NICs",
               "A NIC seems to be missing: with " + std::to_string(placed.compute.size()) +
                   " of this model, these GPUs share one. The slowest pair sets the pace of a collective." + missing,
               {Work::in_machine,
@@ -288,112 +218,6 @@ void ask_pairing(const View& view, Findings& findings) {
 }
 
 }  // namespace
-
-std::shared_ptr<const std::set<std::string>> gpu_devices(const View& view) {
-  if (view.gpu_devices != nullptr) return view.gpu_devices;
-  const auto built = built_of(view);
-  const auto& nics = view.now.topology.nics;
-  std::set<std::string> devices, addresses;  // of the NICs that serve GPUs
-  for (size_t nic = 0; nic < nics.size(); ++nic) {
-    if (!built->serves_gpu(nic)) continue;
-    devices.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
-    addresses.insert(nics[nic].pci);
-  }
-  std::set<std::string> out = devices;
-  for (const Port& port : view.now.ports) {
-    if (!is_virtual(port) || out.contains(port.rdma)) continue;
-    const Port* physical = physical_of(view.now, port);
-    if ((physical != nullptr && devices.contains(physical->rdma)) ||
-        (port.role == PortRole::guest_function && addresses.contains(port.owner)))  // of a pod, whose NIC is here
-      out.insert(port.rdma);
-  }
-  return std::make_shared<const std::set<std::string>>(std::move(out));
-}
-
-bool serves_gpu(const View& view, const Port& port) { return gpu_devices(view)->contains(port.rdma); }
-
-bool has_other_purpose(const View& view, const Port& port) {
-  const auto built = built_of(view);
-  for (size_t nic = 0; nic < built->nics; ++nic)  // NICs in containers have no devices here
-    if (built->serves_gpu(nic)) return !serves_gpu(view, port);
-  return false;
-}
-
-namespace {
-
-// The rules about parts.
-const std::string kPartRules[]{"symmetry", "pairing", "locality", "pcie", "rate"};
-
-// Puts a part that is in another slot now where the inventory has it.
-void restore_place(PciDevice& device, const Built& built) {
-  const PciDevice* place = find_in(built.moved, device.pci);
-  if (place == nullptr) return;
-  device.root = place->root;
-  device.bridges = place->bridges;
-  if (place->numa) device.numa = device.numa_above = place->numa;
-}
-
-// The machine as it was when its inventory was accepted. It has no inventory, so that the rules report the same
-// findings as then.
-Node as_recorded(const View& view) {
-  const Inventory& inventory = *view.now.inventory;
-  const auto built = built_of(view);
-  Node out{.hostname = view.now.hostname, .topology = built->topology, .ports = view.now.ports};
-  out.platform = view.now.platform;
-  const auto record_of = [&](const std::string& pci) -> const InventoryPart* {
-    const std::string* recorded = find_in(built->recorded_at, pci);
-    return recorded == nullptr ? nullptr : inventory.find(*recorded);
-  };
-  const auto restore_link = [&](PciDevice& device) {
-    const InventoryPart* part = record_of(device.pci);
-    if (part == nullptr) return;
-    if (part->width) device.link.width = part->width;
-    if (part->speed) device.link.speed = part->speed;
-  };
-  for (Gpu& gpu : out.topology.gpus) {
-    restore_link(gpu);
-    restore_place(gpu, *built);
-    const InventoryPart* part = record_of(gpu.pci);
-    if (auto* function = find_in(out.platform.functions, gpu.pci); function != nullptr && part != nullptr)
-      function->kernel_driver = part->driver;
-  }
-  for (Nic& nic : out.topology.nics) {
-    restore_link(nic);
-    restore_place(nic, *built);
-  }
-  for (Port& port : out.ports) {
-    const InventoryPart* part = record_of(port.pci);
-    if (part == nullptr) continue;
-    // Without a recorded rate nothing was accepted about it.
-    const double* rate = find_in(part->rates, std::to_string(port.number));
-    if (rate != nullptr) port.rate = *rate;
-    else port.rate.reset();
-  }
-  return out;
-}
-
-}  // namespace
-
-Findings accepted_findings(const View& view) {
-  if (!view.now.inventory || !view.now.inventory->accepted) return {};
-  const Node then = as_recorded(view);
-  Findings out = run_rules({.now = then, .policy = view.policy, .no_policy = {}}, kPartRules).findings;
-  std::erase_if(out, [&](const Finding& each) {
-    // The inventory has no links between bridges: their oddities at that time are accepted word by word.
-    const bool is_bridge = then.platform.functions.contains(each.subject) &&
-                           !contains(then.topology.gpus, each.subject, &Gpu::name) &&
-                           !contains(then.topology.nics, each.subject, &Nic::name);
-    return !is_fault(each.status) || (is_bridge && !contains(view.now.inventory->odd, fault_text(each)));
-  });
-  return out;
-}
-
-std::vector<std::string> odd_parts(const Node& node) {
-  std::vector<std::string> out;
-  for (const Finding& each : run_rules({.now = node, .no_policy = {}}, kPartRules).findings)
-    if (is_fault(each.status)) out.push_back(fault_text(each));
-  return out;
-}
 
 constexpr Rule kPairing{
     .id = "pairing",
@@ -457,12 +281,6 @@ struct LostNic {
   bool is_proven = false;  // no design: critical
 };
 
-// "mlx5_2 (0000:4d:00.0)"
-std::string name_and_address(const Nic& nic) {
-  if (nic.name == nic.pci) return nic.pci;
-  return nic.name + " (" + nic.pci + ")";
-}
-
 LinkLayer layer_of(const Node& node, const Nic& nic) {
   for (const Port& port : node.ports)
     if (contains(nic.rdma, port.rdma) && port.link_layer != LinkLayer::unknown) return port.link_layer;
@@ -505,7 +323,7 @@ std::optional<LostNic> useless_nic_of(const Node& node, const Placement& placed,
     if (std::ranges::none_of(placed.compute, [&](size_t each) { return are_of_one_model(topology.nics[each], nic); }))
       continue;
     if (is_given_away(node, nic.pci)) {
-      const std::string& driver = function_of(node, nic.pci)->kernel_driver;
+      const std::string driver = kernel_driver_of(node, nic.pci);
       return LostNic{"; " + nic.pci + " is bound to " + driver,
                      " The NIC of this GPU, " + nic.pci + ", is bound to " + driver +
                          ": it is for a virtual machine or a user-space driver, not for the jobs of this machine.",
@@ -785,7 +603,7 @@ std::optional<Finding> device_count_finding(const View& view, const Placement& p
   std::string given_away;  // without virtual functions, which usually belong to guests
   for (const Nic& nic : topology.nics)
     if (!nic.is_virtual_function() && is_given_away(view.now, nic.pci))
-      append_item(given_away, nic.pci + " (" + function_of(view.now, nic.pci)->kernel_driver + ")");
+      append_item(given_away, nic.pci + " (" + kernel_driver_of(view.now, nic.pci) + ")");
   if (!given_away.empty())
     meaning += " Not counted: " + given_away + "; if they are intended for a guest or DPDK, correct [expect].";
   return bad(Status::critical, "node", observed, expected, std::move(meaning),
@@ -848,817 +666,7 @@ constexpr Rule kExpect{
     .ask = ask_expect,
 };
 
-namespace {
-
-using Kind = InventoryChange::Kind;
-
-struct Words {
-  Kind kind;
-  const char *what, *meaning;
-  FixRow fix;  // before the command that shows the log
-};
-constexpr Words kWords[]{
-    {Kind::replaced, "model ", "Another device is in this place.", "lspci -nn; "},
-    {Kind::driver, "kernel driver ", "The GPU has no kernel driver for jobs any more: no job can use it.",
-     "lspci -k; modprobe the driver; "},
-    {Kind::rdma,
-     "RDMA devices ",
-     "An RDMA device of this NIC is gone: its driver is not loaded or failed, or the device is in a container.",
-     {"rdma link show; rdma system show; ", {Work::ends_jobs, "then reload the RDMA driver; "}}},
-    {Kind::rate,
-     "",
-     "The link is slower than recorded. Every collective runs at the speed of its slowest link.",
-     {{Work::ends_jobs, "Configure the same speed and FEC as on the switch port; "},
-      {Work::at_link, "replace a cable or transceiver that brings up fewer lanes; "}}},
-    {Kind::numa, "NUMA node ",
-     "The firmware reports another NUMA node (-1: none) for this root bus: jobs are bound to the wrong CPUs and "
-     "memory.",
-     "Compare the firmware's version and settings (SNC, NPS) with those of equal nodes; "},
-    {Kind::link,
-     "PCIe link ",
-     "The PCIe link trained lower than before.",
-     {Work::in_machine,
-      "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup; "}}};
-
-// Binds a GPU to its driver for jobs in place of the other one that has it.
-Fix fix_of_other_driver(const std::string& pci, const std::string& other, const std::string& driver) {
-  return {"lspci -k -s " + pci + "; ",
-          {Work::ends_jobs, "echo " + pci + " > /sys/bus/pci/drivers/" + other + "/unbind; modprobe " + driver +
-                                "; echo " + pci + " > /sys/bus/pci/drivers/" + driver + "/bind. "},
-          "For the next boots: blacklist " + other + " in /etc/modprobe.d, and rebuild the initramfs."};
-}
-
-// `parts`: the changed part, or all of one root bus with the same change.
-Finding inventory_finding(const std::vector<InventoryChange>& parts, const Inventory& inventory,
-                          const Topology& topology) {
-  const std::string& taken = inventory.taken;
-  const InventoryChange& change = parts.front();
-  std::string pattern = change.present.empty() ? change.pci : change.present;
-  std::string subject = pattern;
-  if (change.gpu)
-    if (const InventoryPart* old = inventory.find(change.pci); old != nullptr) pattern += gpu_log_word(old->vendor);
-  const std::string journal = "journalctl -k -g '" + pattern + "'",
-                    accept = "If this is intended: fabric-agentctl inventory accept";
-  const std::string part = joined(parts, ", ", [](const InventoryChange& each) { return part_text(each); });
-  if (change.kind == Kind::gone) {
-    Fix fix = fix_of_missing(topology, change.gpu ? "" : change.pci, journal);
-    fix.steps.back().text += " ";
-    fix += accept;
-    return bad(Status::critical, change.pci, "gone: " + part, change.was + ", as of " + taken,
-               std::string(change.gpu ? "The GPU " : "The NIC ") + part +
-                   " is no longer on the PCI bus: it failed, lost power, or did not come up at boot.",
-               std::move(fix));
-  }
-  if (parts.size() > 1) subject = change.root;
-  const Words& words = *find_where(kWords, [&](const Words& each) { return each.kind == change.kind; });
-  Fix fix = words.fix;
-  if (change.kind == Kind::driver && change.is != "none") {
-    fix = fix_of_other_driver(change.present, change.is, change.was);
-    fix.steps.back().text += " ";
-  }
-  fix += journal + ". " + accept;
-  // A NIC without any RDMA device is lost for the GPU that it was paired with, as if it were gone.
-  const bool serves_gpu = change.kind == Kind::rdma && change.is == "none" &&
-                          std::ranges::any_of(inventory.parts, [&](const InventoryPart& each) {
-                            return each.gpu && contains(each.nics, change.pci);
-                          });
-  const bool is_lost = change.kind == Kind::driver || serves_gpu;
-  return bad(is_lost ? Status::critical : Status::warning, subject, words.what + change.is + ": " + part,
-             words.what + change.was + ", as of " + taken, words.meaning, std::move(fix));
-}
-
-// The port of a change of rate, or nullptr.
-const Port* port_of(const Node& node, const InventoryChange& change) {
-  return find_where(node.ports, [&](const Port& port) {
-    return port.pci == change.present && port.number == change.port && is_judged(port);
-  });
-}
-
-// A NIC that is farther from its GPU than recorded, because one of the two is in another slot.
-struct FartherNic {
-  const Gpu* gpu;
-  const Nic* nic;
-  PathClass was, is;
-  std::string part, slot;  // that was moved, and its recorded address
-};
-
-std::vector<FartherNic> farther_nics(const View& view) {
-  const auto built = built_of(view);
-  std::vector<FartherNic> out;
-  if (built->moved.empty()) return out;
-  const auto record_of = [&](const PciDevice& device) -> const InventoryPart* {
-    const std::string* recorded = find_in(built->recorded_at, device.pci);
-    return recorded == nullptr ? nullptr : view.now.inventory->find(*recorded);
-  };
-  for (const Gpu& gpu : view.now.topology.gpus)
-    for (const Nic& nic : view.now.topology.nics) {
-      const bool has_gpu_moved = built->moved.contains(gpu.pci), has_nic_moved = built->moved.contains(nic.pci);
-      const InventoryPart *own = record_of(gpu), *other = record_of(nic);
-      if ((!has_gpu_moved && !has_nic_moved) || own == nullptr || other == nullptr || !contains(own->nics, other->pci))
-        continue;
-      Gpu gpu_then = gpu;
-      Nic nic_then = nic;
-      restore_place(gpu_then, *built);
-      restore_place(nic_then, *built);
-      const auto was = path_class(gpu_then, nic_then), is = path_class(gpu, nic);
-      if (!was || !is || *is <= *was) continue;
-      FartherNic each{&gpu, &nic, *was, *is, {}, {}};
-      // If the root buses were renumbered, too, it is not known which of the two was moved.
-      if (has_gpu_moved) each.part = gpu.name, each.slot = own->pci;
-      if (has_nic_moved) append_item(each.part, name_and_address(nic), " or "), append_item(each.slot, other->pci);
-      out.push_back(std::move(each));
-    }
-  return out;
-}
-
-// The NUMA node of a part in another slot is that of the slot, and no loss.
-std::vector<InventoryChange> losses_of(const View& view) {
-  const auto built = built_of(view);
-  auto out = changes_since(*view.now.inventory, view.now);
-  std::erase_if(out, [&](const InventoryChange& each) {
-    return !each.is_loss() || (each.kind == Kind::numa && built->moved.contains(each.present));
-  });
-  return out;
-}
-
-// `locality` reports those of a GPU whose equals have theirs nearer.
-void add_farther_nics(const View& view, const Findings& accepted, Findings& found) {
-  const auto nics = farther_nics(view);
-  if (nics.empty()) return;
-  Findings far;
-  find_rule("locality")->ask(view, far);
-  for (Finding& each : far) each.id = "locality";
-  std::erase_if(far, [&](const Finding& each) { return each.status == Status::ok || is_among(accepted, each); });
-  for (const FartherNic& each : nics) {
-    if (contains(far, each.gpu->name, &Finding::subject)) continue;
-    found.push_back(bad(Status::warning, each.nic->name, std::string(to_text(each.is)) + " to " + each.gpu->name,
-                        std::string(to_text(each.was)) + ", as of " + view.now.inventory->taken,
-                        each.part + " is in another slot than recorded (" + each.slot +
-                            "): the path between the GPU and its NIC is longer, and GPUDirect RDMA slower or not used.",
-                        {{Work::in_machine, "Move the card back to its slot. "},
-                         "If this is intended: fabric-agentctl inventory accept"}));
-  }
-}
-
-void ask_inventory(const View& view, Findings& findings) {
-  const Node& node = view.now;
-  if (!node.inventory_unread.empty()) {
-    Fix fix = "fabric-agentctl inventory accept";
-    if (node.inventory_is_newer) fix = "Use the programs of the release that wrote the file: it stays as it is.";
-    return findings.push_back(
-        bad(Status::warning, "node", "unreadable", "an inventory of the last good state",
-            "The inventory cannot be read, so missing parts are found by symmetry only: " + node.inventory_unread + ".",
-            std::move(fix)));
-  }
-  if (!node.inventory || (node.topology.gpus.empty() && node.topology.nics.empty())) return;
-  const Inventory& inventory = *node.inventory;
-  // The faults that `pcie` and `rate` find by comparison with equal devices, and that the record does not have.
-  const Findings accepted = accepted_findings(view);
-  Findings found, others;
-  for (const char* rule : {"pcie", "rate"}) {
-    Findings of_rule;
-    find_rule(rule)->ask(view, of_rule);
-    for (Finding& each : of_rule) {
-      each.id = rule;
-      if (each.status != Status::ok && !is_among(accepted, each)) others.push_back(std::move(each));
-    }
-  }
-  const auto losses = losses_of(view);
-  std::map<std::tuple<std::string, std::string, std::string>, std::vector<InventoryChange>> nodes;  // by root bus
-  for (const InventoryChange& change : losses)
-    if (change.kind == Kind::numa) nodes[{change.root, change.was, change.is}].push_back(change);
-  for (const InventoryChange& change : losses) {
-    std::string subject = change.name;
-    const Port* port = change.kind == Kind::rate ? port_of(node, change) : nullptr;
-    if (port != nullptr) subject = port->id();
-    if (change.kind == Kind::link) {
-      if (const Nic* nic = nic_at(node.topology, change.present); nic != nullptr) subject = nic->name;
-      if (const Gpu* gpu = gpu_at(node.topology, change.present); gpu != nullptr) subject = gpu->name;
-    }
-    if (contains(others, subject, &Finding::subject)) continue;
-    if (change.kind == Kind::rdma && is_given_away(node, change.present)) continue;  // until the guest gives it back
-    std::vector<InventoryChange> parts{change};
-    if (change.kind == Kind::numa) {
-      auto& all = nodes[{change.root, change.was, change.is}];
-      if (all.empty()) continue;  // reported with another part of the root
-      parts = std::exchange(all, {});
-    }
-    Finding finding = inventory_finding(parts, inventory, view.now.topology);
-    if (port != nullptr) finding.subject = port->id();
-    if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
-  }
-  add_farther_nics(view, accepted, found);
-  if (found.empty()) {
-    std::string observed = "no part is missing";
-    const auto renumbered = std::ranges::count(changes_since(inventory, node), Kind::moved, &InventoryChange::kind);
-    if (renumbered > 0) observed += "; " + std::to_string(renumbered) + " at other PCI addresses";
-    found.push_back(good("node", std::move(observed), "as of " + inventory.taken));
-  }
-  findings.insert(findings.end(), found.begin(), found.end());
-}
-
-}  // namespace
-
-std::vector<InventoryChange> losses_since(const Node& node) {
-  if (!node.inventory) return {};
-  return losses_of({.now = node, .no_policy = {}});
-}
-
-bool has_farther_nics(const Node& node) { return !farther_nics({.now = node, .no_policy = {}}).empty(); }
-
-constexpr Rule kInventory{
-    .id = "inventory",
-    .group = group::topology,
-    .title = "A GPU, NIC or RDMA device is missing since the last good state",
-    .meaning =
-        "Compares GPUs and their drivers, NIC functions, RDMA devices, port rates, NUMA nodes, PCIe links and the "
-        "paths "
-        "between GPUs and their NICs with the inventory that fabric-agentd records while no recorded part is missing. "
-        "Missing and degraded parts are "
-        "reported with their slot. Parts at other PCI addresses are not missing: an added card or a firmware update "
-        "renumbers the buses, and a part is known by its place below the root bus, its UUID or GUID. After "
-        "fabric-agentctl inventory accept, what the checks symmetry, pairing, locality, pcie and rate found then is "
-        "intended.",
-    .inspect = "fabric-agentctl inventory; lspci -nn; journalctl -k -g ADDRESS",
-    .fix =
-        "Power-cycle the node, or reseat the missing device. After an intended change: fabric-agentctl inventory "
-        "accept",
-    .ask = ask_inventory,
-};
-
-namespace {
-
-// " It was GPU2; the GPUs behind it count one less now.": the number in the order of PCI addresses, as nvidia-smi
-// counts, with all GPUs that are missing.
-std::string former_number(const Built& built, const std::string& pci) {
-  const auto& gpus = built.topology.gpus;
-  const auto before = std::ranges::count_if(gpus, [&](const Gpu& each) { return each.pci < pci; });
-  std::string out = " It was GPU" + std::to_string(before);
-  if (gpus.size() - built.gpus > 1) return out + "; the GPUs behind the missing ones have lower numbers now.";
-  return out + "; the GPUs behind it count one less now.";
-}
-
-Finding missing_part_finding(const Built& built, const Topology& topology, const MissingPart& part) {
-  const bool gpu = part.kind == MissingPart::Kind::gpu;
-  const std::string kind = gpu ? "GPU" : "NIC function", &pci = part.place.pci;
-  const std::string address = pci.empty() ? part.below : pci;
-  std::string meaning =
-      "A " + kind + " is missing " + place_text(part) + ": it left the PCI bus, or did not come up at boot.";
-  if (gpu && !pci.empty()) meaning += former_number(built, pci);
-  std::string pattern = address + "|" + part.below;
-  if (gpu && !topology.gpus.empty()) pattern += gpu_log_word(topology.gpus.front().vendor);
-  return bad(Status::critical, address, "no " + kind + " " + place_text(part),
-             "one, as in equal places of this machine", std::move(meaning),
-             fix_of_missing(topology, gpu ? "" : pci, "journalctl -k -g '" + pattern + "'"));
-}
-
-// "A GPU seems", "3 GPUs seem"
-std::string gpus_seem(size_t count) { return count == 1 ? "A GPU seems" : std::to_string(count) + " GPUs seem"; }
-
-std::string left_the_bus(size_t count) {
-  return std::string(count == 1 ? "it" : "they") + " left the PCI bus, or did not come up at boot.";
-}
-
-// The GPUs that are missing, but not certainly, in one finding. nullopt: none.
-std::optional<Finding> gpus_of_places(const Built& built) {
-  std::string places;
-  size_t count = 0;
-  for (const MissingPart& part : built.missing) {
-    if (part.certain) continue;
-    append_item(places, place_text(part), "; ");
-    ++count;
-  }
-  if (count == 0) return std::nullopt;
-  return bad(
-      Status::warning, "GPUs", counted(built.gpus, "GPU"), std::to_string(built.topology.gpus.size()),
-      gpus_seem(count) + " to be missing where other GPUs have an equal NIC (" + places + "): " + left_the_bus(count),
-      {"lspci -tv; " + kGpuLog,
-       {Work::in_machine, "then power-cycle the node, and check the power and the boards that these GPUs share."}});
-}
-
-// Whether each GPU has a NIC of its own on its switch, and no NIC is left: a missing GPU has taken its NIC with it.
-bool are_nics_missing_too(const Placement& placed) {
-  return placed.pairing.idle.empty() && !placed.pairing.pairs.empty() &&
-         std::ranges::all_of(placed.pairing.pairs,
-                             [](const Pair& pair) { return pair.shared_by == 1 && is_on_switch(pair.path); });
-}
-
-// The ports that equal those above GPUs, with nothing below them.
-std::vector<std::string> empty_ports(const Node& node) {
-  std::set<std::string> used;
-  const auto add = [&](const PciDevice& device) {
-    used.insert(device.pci);
-    used.insert(device.bridges.begin(), device.bridges.end());
-  };
-  for (const Gpu& gpu : node.topology.gpus) add(gpu);
-  for (const Nic& nic : node.topology.nics) add(nic);
-  std::vector<std::string> out;
-  for (const auto& [pci, function] : node.platform.functions)
-    if (!used.contains(pci)) out.push_back(pci);
-  return out;
-}
-
-// The GPUs and NICs next below other ports of the same switch. Empty for a root port.
-std::vector<const PciDevice*> devices_beside(const Topology& topology, std::string_view port) {
-  const auto bus_of = [](std::string_view address) { return address.substr(0, address.rfind(':')); };
-  std::vector<const PciDevice*> out;
-  const auto add = [&](const PciDevice& device) {
-    if (device.bridges.size() > 1 && bus_of(device.bridges.front()) == bus_of(port)) out.push_back(&device);
-  };
-  for (const Gpu& gpu : topology.gpus) add(gpu);
-  for (const Nic& nic : topology.nics) add(nic);
-  return out;
-}
-
-// The number of GPUs by socket, or NUMA node. Empty: a place is unknown, or the GPUs are of several models.
-std::map<int, size_t> gpus_by_socket(const Topology& topology) {
-  std::map<int, size_t> out;
-  for (const Gpu& gpu : topology.gpus) {
-    const auto socket = socket_of(topology, gpu);
-    if ((!socket && !gpu.numa) || !are_of_one_model(gpu, topology.gpus.front())) return {};
-    ++out[socket ? *socket : *gpu.numa];
-  }
-  return out;
-}
-
-// GPUs that are missing below switches: an equal port has nothing below it, and the machine is plausible only with a
-// GPU below each of these ports. If the sockets have equally many GPUs, each switch must have a NIC: slots are sold
-// empty, too.
-std::optional<Finding> gpus_of_empty_ports(const Node& node, const Built& built) {
-  const Topology& whole = built.topology;
-  const std::map<int, size_t> sockets = gpus_by_socket(whole);
-  if (sockets.size() < 2) return std::nullopt;
-  const bool is_even =
-      std::ranges::all_of(sockets, [&](const auto& each) { return each.second == sockets.begin()->second; });
-  std::vector<std::string> ports;
-  std::vector<const PciDevice*> places;
-  for (const std::string& port : empty_ports(node)) {
-    const auto beside = devices_beside(node.topology, port);
-    if (beside.empty()) continue;
-    const auto is_gpu = [&](const PciDevice* each) { return gpu_at(node.topology, each->pci) != nullptr; };
-    if (is_even && std::ranges::all_of(beside, is_gpu)) return std::nullopt;
-    ports.push_back(port);
-    places.push_back(beside.front());
-  }
-  if (places.empty() || are_plausible(whole, {}) || !are_plausible(whole, places)) return std::nullopt;
-  const std::string list = joined(ports, " and ");
-  return bad(Status::warning, "GPUs", counted(whole.gpus.size(), "GPU") + ", and nothing below " + list,
-             counted(whole.gpus.size() + places.size(), "GPU"),
-             gpus_seem(places.size()) + " to be missing below " + list +
-                 ", where equal ports of switches have one: " + left_the_bus(places.size()),
-             {"lspci -vv -s " + ports.front() + " (LnkSta); journalctl -k -g '" + joined(ports, "|") + "|pciehp" +
-                  gpu_log_word(whole.gpus.front().vendor) + "'; ",
-              {Work::in_machine, "then power-cycle the node, check the power of the GPU, and reseat it."}});
-}
-
-Finding odd_gpus_finding(const Placement& placed, const Node& node) {
-  const Topology& topology = node.topology;
-  const OddGpus& odd = *placed.built->odd_gpus;
-  const size_t count = odd.whole - topology.gpus.size();
-  std::vector<std::string> empty = empty_ports(node);
-  std::erase_if(empty, [&](const std::string& port) { return !devices_beside(topology, port).empty(); });
-  if (are_nics_missing_too(placed) && empty.size() == count && count * 3 <= topology.gpus.size()) {
-    const std::string ports = joined(empty, " and ");
-    return bad(
-        Status::critical, empty.front(), "nothing below " + ports,
-        "a GPU and a NIC, as below " + std::to_string(topology.gpus.size()) + " equal ports",
-        "Nothing is below " + ports + ", where equal ports have a GPU and its NIC: the PCIe switch above both, or " +
-            "the link to it, did not come up.",
-        {"lspci -vv -s " + empty.front() + " (LnkSta); journalctl -k -g '" + joined(empty, "|") + "|pciehp'; ",
-         {Work::in_machine, "then power-cycle the node, and check the switch board, its cables and its power."}});
-  }
-  if (are_nics_missing_too(placed))
-    return bad(
-        Status::warning, "GPUs", odd.observed, std::to_string(odd.whole),
-        (count == 1 ? "A GPU and its NIC seem" : std::to_string(count) + " GPUs and their NICs seem") +
-            " to be missing " + odd.where + ": the PCIe switch above both, or the link to it, did not come up.",
-        {"lspci -tv (look for a port with nothing below it); " + kGpuLog,
-         {Work::in_machine, "then power-cycle the node, and check the switch board, its cables and its power."}});
-  return bad(Status::warning, "GPUs", odd.observed, std::to_string(odd.whole),
-             gpus_seem(count) + " to be missing " + odd.where + ": " + left_the_bus(count),
-             {"lspci -nnd ::0302; lspci -nnd ::1200; " + kGpuLog,
-              {Work::in_machine,
-               std::string("then power-cycle the node, and reseat the ") + (count == 1 ? "GPU." : "GPUs.")}});
-}
-
-// `locality` reports the missing part with the GPU that has lost it, else `pairing` with the GPUs that share a NIC. A
-// GPU that shares its NIC with one that `locality` reports, or by design, has lost nothing.
-bool is_reported(const View& view, const Placement& placed, const Findings& pairings, const MissingPart& part) {
-  if (part.kind == MissingPart::Kind::rdma && placed.without_rdma == part.nic) return true;
-  if (part.kind == MissingPart::Kind::gpu) return false;
-  const auto& pairs = placed.pairing.pairs;
-  bool any_too_far = false;
-  for (size_t gpu = 0; gpu < pairs.size(); ++gpu) any_too_far = any_too_far || placed.is_too_far(gpu);
-  for (const size_t gpu : part.gpus) {
-    if (gpu >= pairs.size()) continue;  // missing itself
-    if (any_too_far) {
-      if (placed.is_too_far(gpu)) return true;
-      continue;
-    }
-    for (const size_t nic : pairs[gpu].nics)
-      if (contains(pairings, view.now.topology.nics[nic].name, &Finding::subject)) return true;
-  }
-  return false;
-}
-
-// GPUs without a driver for jobs while equal ones have one.
-Findings gpus_without_driver(const View& view) {
-  const Topology& topology = view.now.topology;
-  // Empty: none for jobs.
-  const auto driver_of = [&](const Gpu& gpu) {
-    const PlatformFunction* function = function_of(view.now, gpu.pci);
-    const bool is_for_jobs =
-        function != nullptr && !is_given_away(view.now, gpu.pci) && runs_jobs(function->kernel_driver);
-    return is_for_jobs ? function->kernel_driver : std::string();
-  };
-  // `inventory` reports those that had a driver when it was recorded.
-  const auto built = built_of(view);
-  const auto is_recorded = [&](const Gpu& gpu) {
-    const std::string* recorded = find_in(built->recorded_at, gpu.pci);
-    return recorded != nullptr && runs_jobs(view.now.inventory->find(*recorded)->driver);
-  };
-  Findings out;
-  for (const Gpu& gpu : topology.gpus) {
-    if (is_recorded(gpu) || function_of(view.now, gpu.pci) == nullptr || is_given_away(view.now, gpu.pci) ||
-        !driver_of(gpu).empty())
-      continue;
-    size_t equal = 0;
-    std::string driver;
-    for (const Gpu& other : topology.gpus)
-      if (are_of_one_model(other, gpu) && !driver_of(other).empty()) {
-        ++equal;
-        driver = driver_of(other);
-      }
-    if (equal == 0) continue;
-    const std::string& own = function_of(view.now, gpu.pci)->kernel_driver;
-    const std::string like = std::to_string(equal) + (equal == 1 ? " equal GPU" : " equal GPUs");
-    if (!own.empty()) {
-      out.push_back(
-          bad(Status::critical, gpu.name, "kernel driver " + own + ": " + gpu.pci, driver + ", like " + like,
-              "The GPU " + gpu.pci + " has the kernel driver " + own + ", unlike " + like + ": no job can use it.",
-              fix_of_other_driver(gpu.pci, own, driver)));
-      continue;
-    }
-    out.push_back(bad(Status::critical, gpu.name, "no kernel driver: " + gpu.pci, driver + ", like " + like,
-                      "The GPU " + gpu.pci + " has no kernel driver, unlike " + like +
-                          ": the driver failed on it, and no job can use it.",
-                      {"lspci -k; journalctl -k -g '" + gpu.pci + gpu_log_word(gpu.vendor) + "'; then echo " + gpu.pci +
-                           " > /sys/bus/pci/drivers_probe; ",
-                       {Work::in_machine, "power-cycle the node if it fails again"}}));
-  }
-  return out;
-}
-
-// Whether a GPU without a driver here has none. A tree that others captured may lack the links to drivers. It has them
-// if a bridge above the GPU has its driver, and it is complete if it has the power settings, which every function has.
-bool shows_driver(const Node& node, const Gpu& gpu) {
-  const PlatformFunction* function = function_of(node, gpu.pci);
-  if (function == nullptr) return false;
-  return !function->power_control.empty() || std::ranges::any_of(gpu.bridges, [&](const std::string& bridge) {
-    const PlatformFunction* above = function_of(node, bridge);
-    return above != nullptr && !above->kernel_driver.empty();
-  });
-}
-
-using GpuModels = std::map<std::pair<uint16_t, uint16_t>, std::vector<const Gpu*>>;  // by vendor and device
-
-GpuModels models_of(const Topology& topology) {
-  GpuModels out;
-  for (const Gpu& gpu : topology.gpus) out[{gpu.vendor, gpu.device}].push_back(&gpu);
-  return out;
-}
-
-// Why jobs of this host need a GPU and have none: "slurmd.service starts jobs here". Empty: nothing shows it. A
-// container runtime does not: it also starts virtual machines.
-std::string need_of_jobs(const View& view) {
-  const bool any_for_jobs = std::ranges::any_of(view.now.topology.gpus, [&](const Gpu& gpu) {
-    const PlatformFunction* function = function_of(view.now, gpu.pci);
-    return function != nullptr && runs_jobs(function->kernel_driver) && !is_given_away(*function);
-  });
-  if (any_for_jobs) return {};
-  if (view.policy != nullptr && view.policy->expect.gpus.value_or(0) > 0)
-    return "[expect] gpus = " + std::to_string(*view.policy->expect.gpus);
-  if (!view.now.host || std::ranges::none_of(view.now.topology.nics, carries_rdma)) return {};
-  const JobService* service = find_where(view.now.host->services, [](const JobService& each) {
-    return each.role == JobRole::batch && !each.masked && !each.processes.empty();
-  });
-  return service == nullptr ? std::string() : service->unit + " starts jobs here";
-}
-
-// Why this host gives the GPU to a virtual machine: "qemu-kvm runs". Empty: nothing shows it.
-std::string sign_of_passthrough(const Node& node, const Gpu& gpu) {
-  for (const Nic& nic : node.topology.nics)
-    if (is_given_away(node, nic.pci)) return nic.pci + " is bound to " + function_of(node, nic.pci)->kernel_driver;
-  if (!node.host) return {};
-  if (!node.host->vm_program.empty()) return node.host->vm_program + " runs";
-  if (const auto pages = node.host->huge_pages.reserved.find(uint64_t{1} << 30);
-      pages != node.host->huge_pages.reserved.end() && node.host->memory != 0 &&
-      pages->second > (node.host->memory >> 31))
-    return "most of the memory is " + std::to_string(pages->second) + " pages of 1 GiB";
-  const std::string ids = ids_text(gpu.vendor, gpu.device);
-  for (const std::string& option : node.host->kernel_options)
-    if ((option.starts_with("vfio-pci.ids=") || option.starts_with("vfio_pci.ids=")) &&
-        lower(option).find(ids) != std::string::npos)
-      return "the kernel command line has " + option;
-  return {};
-}
-
-// The GPUs of a model of which all are bound to a driver for virtual machines or user-space programs: no equal GPU
-// shows that this is a mistake. It is one if jobs of this host need a GPU and nothing shows a virtual machine.
-void add_given_away_models(const View& view, Findings& faults, Findings& notes) {
-  const Node& node = view.now;
-  const std::string need = need_of_jobs(view);
-  for (const auto& [model, gpus] : models_of(node.topology)) {
-    const Gpu& first = *gpus.front();
-    const auto is_given = [&](const Gpu* gpu) {
-      const PlatformFunction* function = function_of(node, gpu->pci);
-      return function != nullptr && is_given_away(*function);
-    };
-    if (!std::ranges::all_of(gpus, is_given)) continue;
-    const std::string driver = function_of(node, first.pci)->kernel_driver, module(gpu_module(first));
-    const std::string observed =
-        driver + ": " + counted(gpus.size(), "GPU") + (gpus.size() == 1 ? " at " : ", the first at ") + first.pci;
-    const std::string subject = gpus.size() == 1 ? first.name : "GPUs";
-    const std::string sign = sign_of_passthrough(node, first);
-    // Processes that are hidden may run virtual machines.
-    const bool sees_all = node.host && !node.host->processes_hidden;
-    if (need.empty() || !sign.empty() || !sees_all) {
-      const std::string why = sign.empty() ? "not for jobs of this host" : "for virtual machines (" + sign + ")";
-      notes.push_back(good(subject, observed + ", " + why, "a driver for jobs, or for virtual machines"));
-      continue;
-    }
-    const std::string own = module.empty() ? "its driver for jobs" : "the driver " + module;
-    Fix fix = "Find what binds it: driverctl list-overrides; grep -r vfio /etc/modprobe.d /proc/cmdline";
-    if (!module.empty())
-      fix =
-          "Find what binds it: driverctl list-overrides; grep -r vfio /etc/modprobe.d /proc/cmdline. If the GPU is for "
-          "jobs of this host: driverctl unset-override " +
-          first.pci + "; modprobe " + module + "; echo " + first.pci + " > /sys/bus/pci/drivers/" + driver +
-          "/unbind; echo " + first.pci + " > /sys/bus/pci/drivers_probe";
-    faults.push_back(bad(Status::warning, subject, observed, own + ", because " + need,
-                         "No job of this host can use a GPU that is bound to " + driver +
-                             ": the driver gives it to a virtual machine or to a user-space program. " + need +
-                             ", and no other device, process or kernel option shows that virtual machines use it.",
-                         std::move(fix)));
-  }
-}
-
-// All GPUs of a model for data centers without their driver: none of them differs from another. A GPU with a display
-// may be there for it, unless jobs need one.
-void add_models_without_driver(const View& view, Findings& out) {
-  const Node& node = view.now;
-  constexpr uint32_t kVga = 0x0300;
-  const bool is_needed = !need_of_jobs(view).empty();
-  for (const auto& [model, gpus] : models_of(node.topology)) {
-    const Gpu& first = *gpus.front();
-    const bool may_be_for_display = first.class_code >> 8 == kVga && (!is_needed || first.bridges.empty());
-    if (may_be_for_display || !records_drivers(node)) continue;
-    std::set<std::string> drivers;
-    bool are_shown = true;
-    for (const Gpu* gpu : gpus) {
-      const PlatformFunction* function = function_of(node, gpu->pci);
-      are_shown = are_shown && shows_driver(node, *gpu);
-      drivers.insert(function == nullptr ? std::string() : function->kernel_driver);
-    }
-    const bool is_none = drivers == std::set<std::string>{""} && are_shown;
-    if (!is_none && drivers != std::set<std::string>{"nouveau"}) continue;
-    const std::string count = std::to_string(gpus.size()) + (gpus.size() == 1 ? " GPU" : " GPUs");
-    std::string observed = "no kernel driver: " + count + ", the first at " + first.pci;
-    if (!drivers.begin()->empty()) observed = *drivers.begin() + ": " + count + ", the first at " + first.pci;
-    const std::string module(gpu_module(first));
-    Fix fix = "modprobe " + module + "; journalctl -k -g " + module;
-    if (module.empty()) fix = "lspci -k -s " + first.pci + " (Kernel modules); modprobe the module; journalctl -k";
-    std::string why;
-    const ModuleRule* rule = nullptr;
-    if (node.host && drivers.begin()->empty())
-      rule = find_where(node.host->software.modules, [&](const ModuleRule& each) { return each.module == module; });
-    if (rule != nullptr && rule->text.empty()) {
-      why = " The running kernel has no module " + module + " (" + rule->where.text() +
-            "): the driver was not built or installed for it.";
-      fix = {
-          "Install the driver for this kernel: dkms status; dkms autoinstall; or the packages of its modules for this "
-          "kernel. Then modprobe " +
-              module + ". ",
-          {Work::ends_jobs, "Else boot the kernel that has it."}};
-    } else if (rule != nullptr) {
-      why = " A line of the configuration forbids it, " + rule->where.text() + ": " + rule->text + ".";
-      fix = "Remove the module from " + rule->where.text() + ", also in the initramfs. Then: modprobe " + module;
-    }
-    const std::string& other = *drivers.begin();
-    if (!other.empty() && !module.empty())  // it keeps the driver for jobs away
-      fix = {
-          {Work::ends_jobs, "modprobe -r " + other + " && modprobe " + module + "; journalctl -k -g " + module + ". "},
-          "For the next boots: blacklist " + other + " in /etc/modprobe.d, and rebuild the initramfs."};
-    out.push_back(
-        bad(Status::warning, "GPUs", std::move(observed), module.empty() ? "a driver" : module,
-            "Without " + (module.empty() ? "a driver" : "the driver " + module) + " no job can use these GPUs." + why,
-            std::move(fix)));
-  }
-}
-
-// GPUs that are divided into other partitions than most GPUs of their model (AMD: compute and memory mode).
-void add_odd_partitions(const Node& node, Findings& out) {
-  std::map<PciModel, std::map<std::string, size_t>> modes;
-  for (const Gpu& gpu : node.topology.gpus)
-    if (!gpu.partition.empty() && !is_given_away(node, gpu.pci)) ++modes[model_of(gpu)][gpu.partition];
-  for (const Gpu& gpu : node.topology.gpus) {
-    if (gpu.partition.empty() || is_given_away(node, gpu.pci)) continue;
-    const auto& counts = modes.at(model_of(gpu));
-    const auto usual = majority(counts);
-    constexpr size_t kLeast = 3;
-    if (!usual || *usual == gpu.partition || counts.at(*usual) < kLeast * counts.at(gpu.partition)) continue;
-    const std::string compute = usual->substr(0, usual->find('/'));
-    out.push_back(
-        bad(Status::warning, gpu.name, "partitions " + gpu.partition, *usual + ", like equal GPUs",
-            "The GPU " + gpu.pci +
-                " is divided into other partitions than the equal ones: it has another number of devices, with other "
-                "amounts of memory, so that ranks do not fit GPUs and NICs.",
-            {"rocm-smi --showcomputepartition --showmemorypartition. ",
-             {Work::ends_jobs, "While no program uses it: echo " + compute + " > /sys/bus/pci/devices/" + gpu.pci +
-                                   "/current_compute_partition"}}));
-  }
-}
-
-// The GPUs that NVIDIA's driver has and this /sys does not show. They are on the bus: the driver forgets a GPU that has
-// left it.
-Finding hidden_gpus_finding(const Topology& topology) {
-  const size_t hidden = topology.hidden_gpus.size(), shown = topology.gpus.size();
-  const std::string list = joined(topology.hidden_gpus);
-  return bad(
-      Status::warning, "GPUs", counted(shown, "GPU") + " in /sys, and " + list + " in the driver alone",
-      counted(shown + hidden, "GPU") + " in both",
-      "NVIDIA's driver has " + counted(shown + hidden, "GPU") + ", and /sys/bus/pci/devices lacks " + list +
-          ". The hardware is in order: the /sys of this container does not show the whole machine. CUDA sees all "
-          "GPUs; NCCL and the daemons of network plugins, which read the PCI topology from /sys, do not.",
-      {"Compare with the host: ls /sys/bus/pci/devices; ls /proc/driver/nvidia/gpus. ",
-       {Work::ends_jobs,
-        "Give the container the /sys of the host: in Kubernetes hostNetwork: true, or a mount of /sys."}});
-}
-
-// Whether the device is on a NUMA node whose CPUs are all offline: its node is right, although the topology has none.
-bool is_at_offline_cpus(const Node& node, const std::string& pci) {
-  return node.host && std::ranges::any_of(node.host->offline_cpus,
-                                          [&](const OfflineCpus& each) { return contains(each.devices, pci); });
-}
-
-size_t count_of_cpus(const Topology& topology, int node) {
-  const std::string* list = find_in(topology.numa_cpus, node);
-  return list == nullptr ? 0 : machine::parse_cpus(*list).value_or(std::vector<unsigned>{}).size();
-}
-
-// NUMA nodes with a larger share of their CPUs offline than another one. Where SMT is off, or CPUs are left out on
-// purpose, the share is the same everywhere. One CPU more is no difference: CPU 0 stays online.
-Findings nodes_with_offline_cpus(const Node& node) {
-  if (!node.host || node.host->offline_cpus.empty()) return {};
-  const Topology& topology = node.topology;
-  struct NodeCpus {
-    size_t online = 0, offline = 0;
-    [[nodiscard]] size_t all() const { return online + offline; }
-    [[nodiscard]] std::string text() const {
-      return std::to_string(online) + " of " + counted(all(), "CPU") + " online";
-    }
-  };
-  std::map<int, NodeCpus> nodes;
-  for (const auto& [number, list] : topology.numa_cpus) nodes[number].online = count_of_cpus(topology, number);
-  for (const OfflineCpus& each : node.host->offline_cpus) nodes[each.node].offline = each.count;
-  const auto best = std::ranges::max_element(nodes, {}, [](const auto& each) {
-    return static_cast<double>(each.second.online) / static_cast<double>(std::max<size_t>(each.second.all(), 1));
-  });
-  if (best->second.online == 0) return {};  // a captured tree without the lists of the nodes
-  Findings out;
-  for (const OfflineCpus& each : node.host->offline_cpus) {
-    const NodeCpus& own = nodes[each.node];
-    const size_t usual = own.all() * best->second.offline / best->second.all();
-    if (own.online > 0 && own.offline <= usual + 1) continue;
-    std::string devices;
-    for (const Gpu& gpu : topology.gpus)
-      if (contains(each.devices, gpu.pci)) append_item(devices, gpu.name);
-    for (const Nic& nic : topology.nics)
-      if (contains(each.devices, nic.pci) && carries_rdma(nic) && !nic.is_virtual_function())
-        append_item(devices, nic.name);
-    std::string meaning = "Jobs lose these CPUs, and their threads crowd on the others.";
-    if (!devices.empty())
-      meaning = "Jobs that use " + devices +
-                ", and their interrupts, run on CPUs of another NUMA node: each access crosses the link between the "
-                "sockets. No node is known for these devices, so that nothing is bound near them.";
-    out.push_back(
-        bad(devices.empty() ? Status::warning : Status::critical, "NUMA node " + std::to_string(each.node), own.text(),
-            best->second.text() + " on NUMA node " + std::to_string(best->first), std::move(meaning),
-            "grep -oE '(max|nr)_?cpus=[0-9]+' /proc/cmdline; journalctl -k -g 'smpboot|CPU.*(offline|failed)'; then "
-            "chcpu -e " +
-                each.cpus));
-  }
-  return out;
-}
-
-void ask_symmetry(const View& view, Findings& findings) {
-  const Topology& topology = view.now.topology;
-  if (topology.gpus.empty() && topology.nics.empty()) return;
-  const Placement placed = placement(view);
-  Findings found, pairings;
-  find_rule("pairing")->ask(view, pairings);
-  std::erase_if(pairings, [](const Finding& each) { return each.status == Status::ok; });
-  const auto add = [&](Finding finding) {
-    if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
-  };
-  // The places where GPUs are missing are those of the hidden ones, unless they are more.
-  const bool any_hidden = !topology.hidden_gpus.empty();
-  const auto missing_gpus = std::ranges::count(placed.built->missing, MissingPart::Kind::gpu, &MissingPart::kind);
-  const bool are_hidden_ones = any_hidden && std::cmp_less_equal(missing_gpus, topology.hidden_gpus.size());
-  if (any_hidden) add(hidden_gpus_finding(topology));
-  for (const MissingPart& part : placed.built->missing) {
-    if (part.kind == MissingPart::Kind::gpu && (are_hidden_ones || contains(topology.hidden_gpus, part.place.pci)))
-      continue;
-    if (is_reported(view, placed, pairings, part) ||
-        (part.nic && is_given_away(view.now, topology.nics[*part.nic].pci)))
-      continue;
-    if (part.kind == MissingPart::Kind::rdma)
-      add(no_rdma_finding(view.now, topology.nics[*part.nic], "as in equal places of this machine"));
-    else if (part.certain) add(missing_part_finding(*placed.built, topology, part));
-  }
-  const bool gpu = contains(placed.built->missing, MissingPart::Kind::gpu, &MissingPart::kind);
-  const bool is_accepted = view.now.inventory && view.now.inventory->accepted;
-  std::optional<Finding> below_switches;
-  if (!gpu && !is_accepted && !any_hidden) below_switches = gpus_of_empty_ports(view.now, *placed.built);
-  if (auto places = any_hidden ? std::nullopt : gpus_of_places(*placed.built)) add(std::move(*places));
-  else if (below_switches) add(std::move(*below_switches));
-  else if (placed.built->odd_gpus && !gpu && !any_hidden) add(odd_gpus_finding(placed, view.now));
-  for (const OddNode& odd : placed.built->odd_nodes) {
-    const std::string pci = odd.device.pci;
-    if (is_at_offline_cpus(view.now, pci)) continue;
-    // A device, or all devices of a root bus.
-    std::string subject = odd.name, place = pci;
-    std::string observed = "NUMA node " + (odd.device.numa ? std::to_string(*odd.device.numa) : "-1");
-    if (odd.whole_root) {
-      subject = place = odd.device.root;
-      std::string names;
-      for (const OddNode& other : placed.built->odd_nodes)
-        if (other.device.root == odd.device.root) append_item(names, other.name);
-      observed += ": " + names;
-    }
-    std::string expected = "a node";
-    const bool is_guest = topology.is_guest();
-    std::string fix = "cat /sys/bus/pci/devices/" + pci + "/numa_node; then ";
-    fix += is_guest ? "correct the node in the definition of this virtual machine" : "update the firmware";
-    if (odd.expected) {
-      const std::string node = std::to_string(*odd.expected);
-      expected = "NUMA node " + node;
-      if (!odd.whole_root) fix += ", or write " + node + " to that file";
-    }
-    add(bad(Status::warning, subject, observed, expected + ", like " + odd.like,
-            std::string(is_guest ? "The hypervisor" : "The firmware") + " reports a NUMA node for " + place +
-                " that does not fit its place: jobs are bound to the wrong CPUs and memory.",
-            fix + "."));
-  }
-  for (Finding& each : nodes_with_offline_cpus(view.now)) add(std::move(each));
-  for (Finding& each : gpus_without_driver(view)) add(std::move(each));
-  Findings models, notes;
-  add_models_without_driver(view, models);
-  add_given_away_models(view, models, notes);
-  for (Finding& each : models) add(std::move(each));
-  Findings partitions;
-  add_odd_partitions(view.now, partitions);
-  for (Finding& each : partitions) add(std::move(each));
-  if (found.empty()) add(good("node", "no part is missing", "equal places have equal parts"));
-  for (Finding& each : notes) add(std::move(each));
-  findings.insert(findings.end(), found.begin(), found.end());
-}
-
-}  // namespace
-
-constexpr Rule kSymmetry{
-    .id = "symmetry",
-    .group = group::topology,
-    .title = "Equal places of the machine have different parts",
-    .meaning =
-        "Compares cards of one model, then the devices below each bridge and on each root bus. If at least three "
-        "equal places have a GPU, NIC function or RDMA device, a place without one is reported. A GPU is reported "
-        "only if the machine then has 2, 4, 8 or 16 of them, the same number on each socket; if several are missing, "
-        "the places without one that have a NIC as those of the other GPUs are reported as a warning. With fewer "
-        "places, the check reports the only NIC function of its model without an RDMA device, and NICs without one "
-        "if every GPU has a NIC of their model on its switch; a card without function 0; a Data Direct function "
-        "without its ConnectX-8, or without a GPU on its root bus; a port of a switch with nothing below it, if "
-        "other ports have a GPU and the numbers of GPUs are even only with one there; 7 or 15 GPUs (with the empty "
-        "root port, if one equals those above the GPUs); fewer GPUs than compute NIC cards, if each socket has the "
-        "same number of cards and at most one GPU fewer or another socket has a GPU for each; four or eight GPUs on "
-        "one socket and fewer on the other, each on a switch with a NIC. A device is on the NUMA node of the bridge "
-        "above it, and devices of one root bus are on one (not on the flat bus of a virtual machine); a root bus is on "
-        "the node with which equal devices are evenly spread. The NUMA nodes have the same share of their CPUs online; "
-        "a node without one that has a GPU or "
-        "NIC is critical. GPUs that NVIDIA's driver has and the /sys of a container does not show are one finding: "
-        "they are not missing. A GPU has a kernel driver if equal GPUs have one; GPUs for data centers must have one, "
-        "other "
-        "than nouveau, and so must any GPU on a card if no other GPU runs jobs and jobs need one ([expect] gpus, or a "
-        "service such as slurmd on a machine with RDMA). All GPUs of a model that are bound to vfio-pci are a warning "
-        "if jobs need one, and ok if another device is bound to vfio-pci, a virtual machine runs, most of the memory "
-        "is reserved as pages of 1 GiB, or the kernel option vfio-pci.ids names them. A GPU of AMD is in the partition "
-        "mode of the equal ones.",
-    .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
-    .fix = "Power-cycle the node, reseat the missing device, check its power, or load its driver.",
-    .ask = ask_symmetry,
-};
-
-constexpr Rule kTable[]{kPairing, kLocality, kExpect, kInventory, kSymmetry};
+constexpr Rule kTable[]{kPairing, kLocality, kExpect};
 const std::span<const Rule> kTopologyRules = kTable;
 
 }  // namespace fabric

@@ -28,6 +28,15 @@ std::vector<std::string> devices_elsewhere(const Node& node) {
 
 namespace {
 
+constexpr Limit kLargestMessage{
+    kUnseenTrafficId,
+    "largest_message",
+    67'108'864,
+    "bytes of a request (RDMA WRITE)",
+    "ours: NCCL's buffers are 4 MiB (NCCL_BUFFSIZE); a job that registers its own sends up to 1 GiB",
+    1e3,
+    1e9};
+
 constexpr std::string_view kInContainer =
     "Check each container as root, PID being one of its processes: fabric-agentctl check --root /proc/PID/root; or run "
     "fabric-agentctl check in the container. RDMA namespaces: rdma system show; lsns -t net";

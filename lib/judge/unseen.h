@@ -12,15 +12,6 @@ namespace fabric {
 // The id of the rule about ports whose RDMA traffic is counted only in part, or not at all.
 inline constexpr std::string_view kUnseenTrafficId = "unseen-traffic";
 
-inline constexpr Limit kLargestMessage{
-    kUnseenTrafficId,
-    "largest_message",
-    67'108'864,
-    "bytes of a request (RDMA WRITE)",
-    "ours: NCCL's buffers are 4 MiB (NCCL_BUFFSIZE); a job that registers its own sends up to 1 GiB",
-    1e3,
-    1e9};
-
 // How much of the received RDMA traffic belongs to queue pairs that the RDMA hardware counters count.
 struct Observable {
   double bytes = 0;     // received

@@ -2,18 +2,15 @@
 #include "policy/config.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <unordered_map>
 
-#include "base/files.h"
 #include "base/find.h"
 #include "base/parse.h"
-#include "base/shell.h"
-#include "nic/capabilities.h"
 #include "nic/driver.h"
-#include "policy/kept_config.h"
+#include "policy/config_files.h"
 #include "policy/keys.h"
+#include "policy/match.h"
 #include "policy/port_entry.h"
 #include "policy/rule_keys.h"
 #include "policy/validate.h"
@@ -24,83 +21,8 @@ namespace {
 
 using namespace config;
 
-constexpr size_t kMaxBytes = 1 << 20;
-
-// The files of a configuration. Messages show the names that the functions take and return.
-class Files {
- public:
-  // `below` is the beginning of every name, and replaces the root, which the links of a captured tree do not leave.
-  // Empty: the root is the host's, and names are paths of this process.
-  Files(const Root& root, std::string below) : root_(root), below_(std::move(below)) {}
-
-  // A regular file of at most kMaxBytes.
-  [[nodiscard]] Result<std::string> read(const std::string& file) const;
-  // The names of *.toml in the folder, sorted, without hidden files. Empty if the folder does not exist.
-  [[nodiscard]] Result<std::vector<std::string>> drop_ins(const std::string& folder) const;
-  // Whether the file is a link to /dev/null, by which systemd.unit(5) masks a unit.
-  [[nodiscard]] bool is_masked(const std::string& file) const;
-  // The folder with the package's profiles.
-  [[nodiscard]] std::string shipped_profiles() const;
-
- private:
-  [[nodiscard]] std::string path_of(const std::string& name) const;
-  const Root& root_;
-  std::string below_;
-};
-
-// fabric-agentd runs as root without CAP_DAC_OVERRIDE, fabric-exporter as an unprivileged user. Neither can read a file
-// that only a deployment tool's user may read, although root's shell can.
-Error unreadable(int code, const std::string& what) {
-  Error out = error(code, what);
-  if (code == EACCES) out.what += " (make it root's and readable by all: chown root, chmod 644, its folders 755)";
-  return out;
-}
-
-std::string Files::path_of(const std::string& name) const {
-  std::error_code failed;
-  if (below_.empty()) return std::filesystem::absolute(name, failed).string();
-  return name.substr(std::min(name.size(), below_.size()));
-}
-
-Result<std::string> Files::read(const std::string& file) const {
-  auto text = root_.read(path_of(file), kMaxBytes);
-  if (text) return text;
-  const int code = text.error().code;
-  if (code == EISDIR || code == EINVAL)
-    return error(0, file + ":1:1: not a regular file; give the path of a TOML file");
-  if (code == EFBIG) return error(0, file + ":1:1: larger than 1 MiB; give a configuration file");
-  return unreadable(code, file + ": cannot read the configuration");
-}
-
-Result<std::vector<std::string>> Files::drop_ins(const std::string& folder) const {
-  const auto names = root_.list(path_of(folder));
-  std::vector<std::string> files;
-  if (!names && names.error().code == ENOENT) return files;
-  if (!names) return unreadable(names.error().code, folder + ": cannot list the files");
-  for (const std::string& name : *names)
-    if (name.ends_with(".toml") && name.front() != '.') files.push_back(folder + "/" + name);
-  std::ranges::sort(files);
-  return files;
-}
-
-bool Files::is_masked(const std::string& file) const {
-  const std::string path = path_of(file);
-  const auto target = root_.read_link(path);
-  // In a capture the link is relative.
-  const std::filesystem::path folder = (std::filesystem::path("/") / path).parent_path();
-  return target && (folder / *target).lexically_normal() == "/dev/null";
-}
-
-std::string Files::shipped_profiles() const {
-  std::string root = below_;
-  if (root.empty()) root = "/";
-  return root + "usr/share/fabric-agent/profiles";
-}
-
-// ---- all files together
-
 // The file and its drop-ins together. toml++ needs some 100 bytes of memory for each byte.
-constexpr size_t kMaxAllBytes = 4 * kMaxBytes;
+constexpr size_t kMaxAllBytes = 4 * kMaxConfigBytes;
 
 // All files together, before profiles and marks are applied to the entries.
 struct ConfigDraft {
@@ -209,7 +131,7 @@ void read_section(ConfigReader& reader, std::string_view section, const toml::ta
 // The profiles that entries name. Lists the folders once, and reads each profile once.
 class Profiles {
  public:
-  Profiles(const Files& files, std::string directory, ConfigFaults& faults)
+  Profiles(const ConfigFiles& files, std::string directory, ConfigFaults& faults)
       : files_(files), directory_(std::move(directory)), faults_(faults) {}
 
   // Null if the name is empty, or if there is no such profile, which is reported. An Error: its file cannot be read.
@@ -263,7 +185,7 @@ class Profiles {
     else fix_ = "it has " + joined(names, ", ");
   }
 
-  const Files& files_;
+  const ConfigFiles& files_;
   std::string directory_;  // empty: no profile can be named
   ConfigFaults& faults_;
   bool listed_ = false;
@@ -271,41 +193,6 @@ class Profiles {
   std::string fix_;  // for a name without a profile
   std::unordered_map<std::string, PortDraft> read_;
 };
-
-// Whether the patterns show that `early` matches everything that `late` matches. An empty list matches everything.
-bool covers(const std::vector<std::string>& early, const std::vector<std::string>& late) {
-  if (early.empty()) return true;
-  if (late.empty()) return false;
-  for (const std::string& text : late) {
-    const bool is_plain = text.find_first_of("*?[") == std::string::npos;
-    if (!std::ranges::any_of(early, [&](const std::string& pattern) {
-          return pattern == text || (is_plain && glob_match(pattern, text));
-        }))
-      return false;
-  }
-  return true;
-}
-
-// The drivers of the devices with these ids ("15b3:1021"); empty: one of them is a pattern, or not known.
-std::vector<std::string> drivers_of(const std::vector<std::string>& ids) {
-  std::vector<std::string> out;
-  for (const std::string& id : ids) {
-    const size_t colon = id.find(':');
-    if (colon == std::string::npos) return {};
-    const auto vendor = parse_number<uint16_t>(std::string_view(id).substr(0, colon), 16),
-               device = parse_number<uint16_t>(std::string_view(id).substr(colon + 1), 16);
-    const RdmaModules* modules = vendor && device ? rdma_modules_of({}, *vendor, *device) : nullptr;
-    if (modules == nullptr) return {};
-    out.emplace_back(modules->function);
-  }
-  return out;
-}
-
-// covers() for one key of match. A PCI id stands for the driver of its devices.
-bool covers(const Match& early, const Match& late, std::vector<std::string> Match::*key) {
-  if (key == &Match::driver && late.driver.empty()) return covers(early.driver, drivers_of(late.pci_id));
-  return covers(early.*key, late.*key);
-}
 
 // Whether the DSCP of CNPs is written at a port that the entry matches: some drivers only show it.
 bool marks_cnps(const PortPolicy& entry) {
@@ -344,9 +231,7 @@ void check_entries(std::vector<PortDraft>& entries, ConfigFaults& faults) {
       faults.fail(entry.at, "name: " + toml_string(entry.port.name) + " is taken by the entry at " +
                                 other->second->port.where + "; write another name");
     for (const PortDraft& early : std::span(entries).first(std::min(i, kCompared))) {
-      const bool matches_all = std::ranges::all_of(
-          match_keys(), [&](const MatchKey& key) { return covers(early.port.match, entry.port.match, key.member); });
-      if (!matches_all) continue;
+      if (!covers(early.port.match, entry.port.match)) continue;
       faults.warn(entry.at, "[[port]] is never reached: the entry at " + early.port.where +
                                 " matches all its ports and comes first; put this one before it");
       break;
@@ -355,35 +240,9 @@ void check_entries(std::vector<PortDraft>& entries, ConfigFaults& faults) {
   }
 }
 
-// Whether the pattern has a letter or digit of a name, outside of wildcards and classes (fnmatch(3)).
-bool has_literal(std::string_view pattern) {
-  for (size_t at = 0; at < pattern.size(); ++at) {
-    if (pattern[at] == '[') {
-      size_t end = at + 1;
-      if (end < pattern.size() && (pattern[end] == '!' || pattern[end] == '^')) ++end;
-      if (end < pattern.size() && pattern[end] == ']') ++end;  // the first one belongs to the class
-      for (; end < pattern.size() && pattern[end] != ']'; ++end)
-        if (pattern.substr(end).starts_with("[:")) end = std::min(pattern.find(":]", end), pattern.size() - 1) + 1;
-      if (end < pattern.size()) at = end;
-    } else if (std::isalnum(static_cast<unsigned char>(pattern[at])) != 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Whether the entry names its ports: by a key of which each pattern has a part of a name. The domain of a PCI address
-// does not count, because most machines have a single one.
-bool names_ports(const Match& match) {
-  const auto has_bus = [](std::string_view pattern) { return has_literal(pattern.substr(pattern.find(':') + 1)); };
-  const auto all = [](const std::vector<std::string>& patterns, const auto& names) {
-    return !patterns.empty() && std::ranges::all_of(patterns, names);
-  };
-  return all(match.netdev, has_literal) || all(match.rdma, has_literal) || all(match.pci, has_bus);
-}
-
 // Completes each entry by its profile and the keys of the site, and checks the values together.
-Result<LoadedConfig> finish(ConfigDraft draft, const Files& files, const std::string& profiles, ConfigFaults faults) {
+Result<LoadedConfig> finish(ConfigDraft draft, const ConfigFiles& files, const std::string& profiles,
+                            ConfigFaults faults) {
   std::ranges::reverse(draft.entries);
   Profiles known(files, profiles, faults);
   for (PortDraft& entry : draft.entries) {
@@ -403,7 +262,7 @@ Result<LoadedConfig> finish(ConfigDraft draft, const Files& files, const std::st
   return std::move(faults).finish(std::move(draft.policy));
 }
 
-Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows rules) {
+Result<LoadedConfig> load(const ConfigFiles& source, const std::string& file, RuleRows rules) {
   const std::string folder = file.substr(0, file.rfind('/') + 1);  // empty if the name has no slash
   auto files = source.drop_ins(folder + "conf.d");
   if (!files) return files.error();
@@ -416,8 +275,7 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
   for (const std::string& each : *files) {
     auto text = source.read(each);
     if (!text) {
-      if (files->size() == 1) return text.error();
-      if (text.error().code != ENOENT) return text.error();
+      if (files->size() == 1 || text.error().code != ENOENT) return text.error();
       // Not an errno: a dangling link in conf.d, or drop-ins alone, must not count as a machine without configuration.
       std::string what = text.error().text();
       if (&each == &files->front())
@@ -444,40 +302,30 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
   return loaded;
 }
 
-bool is_default(const Root& root, const std::string& file) {
-  return file.empty() || file == config_file_below(root.path());
-}
-
-// The files of kConfigFile below the root.
-Files default_files(const Root& root) {
-  const std::string name = root.name_of(kConfigFile);
-  return {root, name.substr(0, name.size() - std::string_view(kConfigFile).size())};
-}
-
 }  // namespace
 
 Result<LoadedConfig> load_config(const std::string& file, RuleRows rules) {
   const auto root = Root::open("/");
   if (!root) return root.error();
-  return load(Files(*root, ""), file, rules);
+  return load(ConfigFiles(*root, ""), file, rules);
 }
 
 Result<LoadedConfig> load_config(const Root& root, const std::string& file, RuleRows rules) {
-  if (!is_default(root, file)) return load_config(file, rules);
-  return load(default_files(root), root.name_of(kConfigFile), rules);
+  if (!is_default_config(root, file)) return load_config(file, rules);
+  return load(default_config_files(root), root.name_of(kConfigFile), rules);
 }
 
 Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles,
                                   RuleRows rules) {
   ConfigDraft draft{.rules = rules};
   ConfigFaults faults;
-  if (text.size() > kMaxBytes) return error(0, name + ":1:1: larger than 1 MiB; give a configuration file");
+  if (text.size() > kMaxConfigBytes) return error(0, name + ":1:1: larger than 1 MiB; give a configuration file");
   ConfigReader reader(name, faults);
   toml::table table;
   if (parse(reader, text, table)) read_section(reader, "", table, draft);
   const auto root = Root::open("/");
   if (!root) return root.error();
-  return finish(std::move(draft), Files(*root, ""), profiles, std::move(faults));
+  return finish(std::move(draft), ConfigFiles(*root, ""), profiles, std::move(faults));
 }
 
 std::vector<std::string> config_keys() {
@@ -490,245 +338,6 @@ std::vector<std::string> config_keys() {
   for (const MatchKey& key : match_keys()) all.push_back("port.match." + std::string(key.name));
   for (const Setting& setting : kSettings) all.push_back("port." + std::string(setting.key));
   return all;
-}
-
-// ---- the last valid configuration
-
-namespace {
-
-constexpr std::string_view kWritten = "# The last valid configuration. Written by fabric-agentd(8), do not edit.\n";
-constexpr std::string_view kFrom = "# From ";  // followed by the main file
-constexpr std::string_view kAnd = "# And ";    // followed by a drop-in
-
-// The drop-ins in `folder` that the kept text lists and that do not exist, not even as links to /dev/null.
-std::vector<std::string> gone_drop_ins(std::string_view kept, const std::string& folder, const LoadedConfig& present,
-                                       const Files& source) {
-  std::vector<std::string> gone;
-  for (const std::string_view line : split(kept, '\n')) {
-    if (!is_mark_of_last_good(line)) break;
-    if (!line.starts_with(kAnd)) continue;
-    const std::string name(line.substr(kAnd.size()));
-    // The copy of a captured tree may come from anywhere.
-    if (!name.starts_with(folder + "/") || clean_text(name) != name) continue;
-    if (!contains(present.files, name) && !source.is_masked(name)) gone.push_back(name);
-  }
-  return gone;
-}
-
-// `unit`: the service that keeps the copy.
-std::string gone_text(const std::vector<std::string>& gone, bool folder_exists, const std::string& unit) {
-  const std::string folder = gone.front().substr(0, gone.front().rfind('/'));
-  std::string out = joined(gone) + ": gone", command;
-  std::string fix = "restore it, or, if it is to go (see fabric-rollout(7)), leave a link to /dev/null in its place";
-  if (gone.size() > 1)
-    fix = "restore them, or, if they are to go (see fabric-rollout(7)), leave links to /dev/null in their place";
-  if (!folder_exists) {
-    fix = "restore it, or, if it is to go (see fabric-rollout(7)), leave it with links to /dev/null";
-    out = folder + ": gone, with " +
-          joined(gone, ", ", [](const std::string& each) { return each.substr(each.rfind('/') + 1); });
-    command = "mkdir " + shell_word(folder) + " && ";
-  }
-  for (const std::string& each : gone) command += "ln -s /dev/null " + shell_word(each) + " && ";
-  return out + ", which changes the policy; " + fix + " for one reload: " + command + "systemctl reload " + unit;
-}
-
-// The main file and all drop-ins are gone.
-std::string all_gone_text(const std::string& fault, const std::vector<std::string>& gone) {
-  std::string out = fault + "; restore it";
-  if (!gone.empty()) out += ", and " + joined(gone);
-  return out + "; a link to /dev/null accepts the removal of a drop-in only";
-}
-
-// The lines of show_config() without origins, derived settings and names of profiles, which a kept policy has not.
-std::vector<std::string> values_of(const Policy& policy, RuleRows rules) {
-  std::vector<std::string> lines;
-  const std::string text = without_comments(show_config(policy, rules));
-  for (const std::string_view line : split(text, '\n'))
-    if (const auto end = line.find_last_not_of(' '); end != std::string_view::npos)
-      lines.emplace_back(line.substr(0, end + 1));
-  return lines;
-}
-
-}  // namespace
-
-bool is_last_good(std::string_view text) { return text.starts_with(kWritten); }
-
-bool is_mark_of_last_good(std::string_view line) {
-  return line.starts_with(kFrom) || line.starts_with(kAnd) || line == kWritten.substr(0, kWritten.size() - 1);
-}
-
-Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules,
-                                       const std::string& own) {
-  auto loaded = load_config(root, file, rules);
-  const bool is_of_root = is_default(root, file);
-  const std::string name = is_of_root ? root.name_of(kConfigFile) : file;
-  const auto host = Root::open("/");
-  if (!host) return host.error();
-  const Files source = is_of_root ? default_files(root) : Files(*host, "");
-  const auto conf_d = [](const std::string& main) { return main.substr(0, main.rfind('/') + 1) + "conf.d"; };
-  std::vector<std::pair<std::string, Result<std::string>>> kept;
-  kept.emplace_back(std::string("/") + kLastGoodFile, root.read(kLastGoodFile));
-  if (const auto folder = Root::open(own); !own.empty() && folder && (loaded || loaded.error().code != ENOENT))
-    kept.emplace_back(own + "/" + kOwnLastGood, folder->read(kOwnLastGood));
-  Error fault;
-  if (!loaded) fault = loaded.error();
-  std::optional<ConfigInUse> last_valid;
-  for (const auto& [where, text] : kept) {
-    if (!text || !text->starts_with(std::string(kWritten).append(kFrom).append(name).append("\n"))) continue;
-    const std::vector<std::string> gone = gone_drop_ins(*text, conf_d(name), loaded ? *loaded : LoadedConfig{}, source);
-    if (loaded && gone.empty()) return ConfigInUse{std::move(*loaded)};
-    auto last = parse_config(*text, where, {}, rules);
-    if (!last) {
-      fault.what += "\n" + last.error().what;
-      continue;
-    }
-    if (loaded && values_of(last->policy, rules) == values_of(loaded->policy, rules))
-      return ConfigInUse{std::move(*loaded)};
-    if (last_valid) continue;
-    last->files.push_back(name);
-    Error why;
-    if (loaded) {
-      std::error_code failed;
-      const bool folder_exists =
-          is_of_root ? root.exists(conf_d(kConfigFile)) : std::filesystem::exists(conf_d(file), failed);
-      const bool is_exporters = &text != &kept.front().second;
-      why.what = gone_text(gone, folder_exists, is_exporters ? "fabric-exporter" : "fabric-agent");
-    } else {
-      why = loaded.error();
-      if (why.code == ENOENT) why = error(0, all_gone_text(why.text(), gone));
-    }
-    last_valid = {std::move(*last), std::move(why)};
-  }
-  if (last_valid) return std::move(*last_valid);
-  if (loaded) return ConfigInUse{std::move(*loaded)};
-  return fault;
-}
-
-Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file, RuleRows rules) {
-  const auto root = Root::open(directory);
-  if (!root) return root.error();
-  return load_config_in_use(*root, file, rules);
-}
-
-Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules,
-                            const char* file) {
-  std::string text(kWritten);
-  std::string_view mark = kFrom;
-  for (const std::string& each : config.files) {
-    if (each.find('\n') == std::string::npos) text.append(mark).append(each).append("\n");
-    mark = kAnd;
-  }
-  return replace_file(directory, file, text + show_config(config.policy, rules));
-}
-
-// ---- show_config()
-
-namespace {
-
-constexpr size_t kCommentColumn = 40;
-
-std::string line(std::string_view name, const std::string& value, const std::string& origin) {
-  std::string text = std::string(name) + " = " + value;
-  text.resize(std::max(text.size() + 1, kCommentColumn), ' ');
-  return text + "# " + origin + "\n";
-}
-
-template <class Origins>
-std::string origin_of(const Origins& origins, const std::string& name, const char* fallback = "") {
-  const std::string* found = find_in(origins, name);
-  if (found == nullptr) return fallback;
-  return *found;
-}
-
-std::string mark_toml(const Mark& mark) {
-  return "{ dscp = " + std::to_string(mark.dscp) + ", priority = " + std::to_string(mark.priority) + " }";
-}
-
-std::string fabric_toml(const Fabric& fabric) {
-  return "{ kind = " + toml_string(to_text(fabric.kind)) +
-         ", adaptive_routing = " + json_toml(fabric.adaptive_routing) + ", spraying = " + json_toml(fabric.spraying) +
-         " }";
-}
-
-std::string port_toml(const PortPolicy& port) {
-  std::string out = "\n[[port]]\n" + line("name", toml_string(port.name), port.where);
-  std::string match;
-  for (const config::MatchKey& key : config::match_keys()) {
-    const std::vector<std::string>& patterns = port.match.*key.member;
-    if (patterns.empty()) continue;
-    std::string list = value_toml(patterns);
-    if (key.number) list = "[" + joined(patterns) + "]";
-    append_item(match, std::string(key.name) + " = " + list);
-  }
-  if (!match.empty()) out += line("match", "{ " + match + " }", port.where);
-  // A comment: the profile's values follow, so that the text can be read without the profile.
-  if (!port.profile.empty()) out += line("#profile", toml_string(port.profile), port.profile_origin);
-  if (port.front_end) out += line("front_end", "true", port.front_end_origin);
-  if (!port.fabric_origin.empty()) out += line("fabric", fabric_toml(port.fabric), port.fabric_origin);
-  if (port.traffic) out += line("traffic", mark_toml(*port.traffic), port.traffic_origin);
-  if (port.cnp) out += line("cnp", mark_toml(*port.cnp), port.cnp_origin);
-  for (size_t i = 0; i < kSettingCount; ++i) {
-    if (!has_value(kSettings[i], port.want)) continue;
-    std::string key(kSettings[i].key);
-    if (port.derived[i]) key.insert(0, "#");
-    out += line(key, setting_toml(kSettings[i], port.want), port.origin[i]);
-  }
-  return out;
-}
-
-std::string versions_toml(const Policy& policy, const std::string& table, const Versions& versions) {
-  if (versions.empty()) return {};
-  std::string out = "\n[" + table + "]\n";
-  for (const auto& [name, allowed] : versions)
-    out += line(toml_string(name), value_toml(allowed), origin_of(policy.origin, table + "." + name));
-  return out;
-}
-
-}  // namespace
-
-std::string show_config(const Policy& policy, RuleRows rules) {
-  std::string out, section;
-  for (const config::Key& key : config::keys()) {
-    const std::string value = key.show(policy);
-    if (value.empty()) continue;
-    if (key.section != section) out += "\n[" + std::string(key.section) + "]\n";
-    section = key.section;
-    out += line(key.name, value, origin_of(policy.origin, config::full_name(section, key.name), "default"));
-  }
-  section.clear();
-  for (const RuleRow& row : rules)
-    for (const config::RuleValue& each : config::rule_values(row, policy.rules)) {
-      if (each.section != section) out += "\n[" + each.section + "]\n";
-      section = each.section;
-      out += line(each.key, each.toml, origin_of(policy.origin, config::full_name(section, each.key), "default"));
-    }
-  out += versions_toml(policy, "firmware", policy.firmware);
-  out += versions_toml(policy, "driver_version", policy.driver_version);
-  if (!policy.sysctl.empty()) out += "\n[sysctl]\n";
-  for (const auto& [name, value] : policy.sysctl) {
-    std::string toml = value;
-    if (value.find_first_not_of("0123456789") != std::string::npos) toml = toml_string(value);
-    out += line(toml_string(name), toml, origin_of(policy.sysctl_origin, name));
-  }
-  for (const PortPolicy& port : policy.ports) out += port_toml(port);
-  return out;
-}
-
-std::string wanted_config(const Policy& policy) {
-  Policy alone;
-  alone.mode = policy.mode;
-  alone.exclude = policy.exclude;
-  alone.fabric = policy.fabric;
-  alone.ports = policy.ports;
-  alone.sysctl = policy.sysctl;
-  for (PortPolicy& port : alone.ports) {
-    port.origin.fill({});
-    for (std::string* place :
-         {&port.where, &port.traffic_origin, &port.cnp_origin, &port.profile_origin, &port.front_end_origin})
-      place->clear();
-    if (!port.fabric_origin.empty()) port.fabric_origin = "given";  // else show_config() leaves the value out
-  }
-  return show_config(alone, {});
 }
 
 }  // namespace fabric

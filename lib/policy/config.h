@@ -40,39 +40,6 @@ Result<LoadedConfig> load_config(const Root& root, const std::string& file, Rule
 Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles = {},
                                   RuleRows rules = {});
 
-// The last valid configuration that the agent used: show_config() after comments that name its files. Enforcement goes
-// on, even after a reboot, if the files become invalid, become empty or vanish, or one of the drop-ins does.
-inline constexpr const char* kLastGoodFile = "var/lib/fabric-agent/config.toml";
-// Whether the text begins with the comment that identifies such a file.
-bool is_last_good(std::string_view text);
-// Whether the line is one of the comments at the top of such a file.
-bool is_mark_of_last_good(std::string_view line);
-struct ConfigInUse {
-  LoadedConfig config;
-  std::optional<Error> error{};  // why `config` is the last valid one; nullopt: it is that of the files
-};
-// load_config(); if that fails, the last valid configuration of the same file: the agent's, else that in the folder
-// `own` (empty: none), where a program keeps its own copy, unless the file is missing. The same if a drop-in of the
-// last valid configuration is gone and the policy differs without it. A link to /dev/null in its place accepts the
-// removal. An Error is that of load_config().
-Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules,
-                                       const std::string& own = {});
-// `directory`: the root of the files.
-Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file, RuleRows rules);
-// Links to /dev/null are not listed in the copy, so that they can be deleted at any time.
-Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules,
-                            const char* file = kLastGoodFile);
-inline constexpr const char* kOwnLastGood = "config.toml";  // in the folder `own`
-
-// The merged policy as TOML, each value with its origin as a comment. Values of a profile appear as the entry's own,
-// and settings derived from traffic and cnp as comments, so that parse_config() reads the same policy back without any
-// other file.
-std::string show_config(const Policy& policy, RuleRows rules = {});
-
-// The part of the policy that is enforced, as TOML: mode, exclude, ports and sysctl, without their origins. The same
-// configuration has the same text, independent of the path and of the reader.
-std::string wanted_config(const Policy& policy);
-
 // Every key that a file may have, as in the headings of fabric-agent.toml(5): "mode", "sysctl", "conflict.rounds",
 // "port.match.driver", "port.pfc". Without the keys of rules.
 std::vector<std::string> config_keys();

@@ -226,14 +226,6 @@ Values number_lists(const Json& written, std::string_view unit = {}) {
 
 // ---- the kinds of a port's settings
 
-// The bits of a mask, in hexadecimal or binary digits.
-std::vector<int64_t> priorities_of(uint8_t mask) {
-  std::vector<int64_t> out;
-  for (int prio = 0; prio < kPriorities; ++prio)
-    if ((mask >> prio & 1) != 0) out.push_back(prio);
-  return out;
-}
-
 // Priorities without the word for them, and with commas between them: "prio3 and prio4" is "3,4".
 std::string bare_priorities(const std::string& written) {
   std::string text = lower(trim(written));
@@ -288,20 +280,20 @@ Values readings(const PrioSet*, const Setting&, const Json& as_written) {
   if (lower(text_of(written)).starts_with("0x")) {  // a bit mask, or one priority in hexadecimal
     const auto mask = parse_number<uint8_t>(text_of(written), 16);
     if (!mask) return {};
-    return {priorities_of(*mask), {*mask}};
+    return {to_list(PrioSet{*mask}), {*mask}};
   }
   std::string bits;
   if (written.is_string()) bits = lower(text_of(written));
   if (bits.starts_with("0b")) {
     const auto mask = parse_number<uint8_t>(bits.substr(2), 2);
     if (!mask) return {};
-    return {priorities_of(*mask)};
+    return {to_list(PrioSet{*mask})};
   }
   if (bits.size() == kPriorities && bits.find_first_not_of("01") == std::string::npos) {
     // A binary number, or a digit for each priority, 0 first.
     const uint8_t mask = parse_number<uint8_t>(bits, 2).value_or(0);
     std::ranges::reverse(bits);
-    return {priorities_of(mask), priorities_of(parse_number<uint8_t>(bits, 2).value_or(0))};
+    return {to_list(PrioSet{mask}), to_list(PrioSet{parse_number<uint8_t>(bits, 2).value_or(0)})};
   }
   if (const std::string text = text_of(written);
       text.size() == 3 && text[1] == '-' && is_digit(text[0]) && is_digit(text[2]) && text[0] < text[2]) {  // "3-4"

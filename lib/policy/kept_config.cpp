@@ -10,6 +10,7 @@
 
 #include "base/find.h"
 #include "policy/config.h"
+#include "policy/last_good.h"
 #include "policy/toml_value.h"
 
 namespace fabric {

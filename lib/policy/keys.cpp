@@ -5,6 +5,7 @@
 
 #include "base/ip.h"
 #include "base/parse.h"
+#include "policy/match.h"
 #include "policy/port_entry.h"
 #include "policy/rule_keys.h"
 #include "setting/sysctl.h"

@@ -65,8 +65,7 @@ std::optional<unsigned> roce_traffic_class(const PortPolicy& entry) {
 
 PrioSet roce_priorities(const PortPolicy& entry) {
   PrioSet out = entry.want.pfc.value_or(PrioSet{});
-  if (entry.fabric.is_lossy() && entry.traffic)
-    out.bits = static_cast<uint8_t>(out.bits | 1U << entry.traffic->priority);
+  if (entry.fabric.is_lossy() && entry.traffic) out.add(entry.traffic->priority);
   return out;
 }
 

@@ -39,22 +39,9 @@ struct PortDraft {
   std::array<FilePlace, kSettingCount> places{};
 };
 
-// Keys of [[port]] and of a match, besides the settings.
+// Keys of [[port]], besides the settings.
 inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "front_end", "traffic", "cnp", "fabric"};
-struct MatchKey {
-  std::string_view name;
-  std::vector<std::string> Match::*member;
-  // The text as Match has it; nullopt if it has the wrong form.
-  std::optional<std::string> (*normal)(const toml::node& element);
-  std::string_view expected, example;               // in a message; a value as TOML
-  bool number = false;                              // shown without quotes
-  Values (*readings)(const Json& element) = texts;  // of an element that is rejected (correction.h)
-};
-std::span<const MatchKey> match_keys();
 Correctable correctable(const Setting& setting);
-
-// Whether a pattern of match.driver matches the driver, by its name or by a kernel driver's.
-bool names_driver(const std::string& pattern, const Driver& driver);
 
 void read_mark(ConfigReader& reader, std::string_view key, const toml::node& node, MarkKey& out);
 

@@ -8,6 +8,7 @@
 #include "base/parse.h"
 #include "nic/capabilities.h"
 #include "policy/keys.h"
+#include "policy/match.h"
 #include "policy/port_entry.h"
 #include "setting/setting_table.h"
 

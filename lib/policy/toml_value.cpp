@@ -53,7 +53,7 @@ MaybeProblem read_kind(const toml::node& node, PrioSet& out) {
                       if (auto problem = read_priority(element, prio)) return problem;
                       if (out.has(prio))
                         return fault_at(element, "priority " + std::to_string(prio) + " is listed twice");
-                      out.bits = static_cast<uint8_t>(out.bits | 1U << prio);
+                      out.add(prio);
                       return std::nullopt;
                     });
 }

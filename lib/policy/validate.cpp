@@ -9,6 +9,7 @@
 #include "nic/driver.h"
 #include "nic/generic/dscp.h"
 #include "nic/generic/headroom.h"
+#include "policy/match.h"
 #include "policy/toml_value.h"
 #include "setting/setting_table.h"
 
@@ -100,11 +101,10 @@ void check_lossless(const PortFaults& port) {
   const auto map = port.map();
   if (!map || want.trust == Trust::pcp) return;
   PrioSet reached;
-  for (const auto& [dscp, prio] : *map) reached.bits = static_cast<uint8_t>(reached.bits | 1U << prio);
-  for (int prio = 0; prio < kPriorities; ++prio)
-    if (port.lossless().has(prio) && !reached.has(prio))
-      port.warn(SettingId::pfc,
-                "no DSCP maps to priority " + std::to_string(prio) + ", so no packet uses it; add it to dscp_map");
+  for (const auto& [dscp, prio] : *map) reached.add(prio);
+  for (const int prio : to_list(port.lossless().without(reached)))
+    port.warn(SettingId::pfc,
+              "no DSCP maps to priority " + std::to_string(prio) + ", so no packet uses it; add it to dscp_map");
   const auto unmarked = map->find(0);
   if (port.lossless().has(0) && (unmarked == map->end() || unmarked->second == 0))
     port.warn(SettingId::pfc,
@@ -398,12 +398,11 @@ std::string end_of_congestion(const PortFaults& port) {
 void check_switch(const PortFaults& port, SettingId setting, const std::optional<PrioSet>& on) {
   if (!on || port.entry.port.fabric.kind == FabricKind::scheduled) return;
   const bool is_lossy = port.entry.port.fabric.is_lossy();
-  for (int prio = 0; prio < kPriorities; ++prio)
-    if (roce_priorities(port.entry.port).has(prio) && !on->has(prio))
-      port.warn(setting, "is more aggressive than the vendor's (all priorities): priority " + std::to_string(prio) +
-                             (is_lossy ? " has RoCE" : " is lossless") +
-                             " and has no congestion control here, so every congestion ends in " +
-                             end_of_congestion(port) + "; add " + std::to_string(prio));
+  for (const int prio : to_list(roce_priorities(port.entry.port).without(*on)))
+    port.warn(setting, "is more aggressive than the vendor's (all priorities): priority " + std::to_string(prio) +
+                           (is_lossy ? " has RoCE" : " is lossless") +
+                           " and has no congestion control here, so every congestion ends in " +
+                           end_of_congestion(port) + "; add " + std::to_string(prio));
 }
 
 void check_congestion(const PortFaults& port) {

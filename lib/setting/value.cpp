@@ -47,13 +47,6 @@ std::string numbered(Text&& text) {
   return out;
 }
 
-std::vector<int> to_list(PrioSet set) {
-  std::vector<int> out;
-  for (int prio = 0; prio < kPriorities; ++prio)
-    if (set.has(prio)) out.push_back(prio);
-  return out;
-}
-
 // {"rx": false, "tx": false}
 Json to_json(const Pause& value) { return {{"rx", value.rx}, {"tx", value.tx}}; }
 
@@ -301,11 +294,18 @@ std::string to_text(const Names& value) {
   return or_none(joined(value.names, ","));
 }
 
+std::vector<int> to_list(PrioSet value) {
+  std::vector<int> out;
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if (value.has(prio)) out.push_back(prio);
+  return out;
+}
+
 Json to_json(PrioSet value) { return to_list(value); }
 
 void from_json(const Json& json, PrioSet& value) {
   value.bits = 0;
-  for (const Json& prio : json) value.bits = static_cast<uint8_t>(value.bits | 1U << priority_of(prio));
+  for (const Json& prio : json) value.add(priority_of(prio));
 }
 
 Json value_json(const Setting& setting, const Qos& qos) {

@@ -23,6 +23,8 @@ inline constexpr int kPriorities = 8;
 struct PrioSet {
   uint8_t bits = 0;
   [[nodiscard]] bool has(size_t prio) const { return (bits >> prio & 1) != 0; }
+  void add(size_t prio) { bits = static_cast<uint8_t>(bits | 1U << prio); }
+  [[nodiscard]] PrioSet without(PrioSet others) const { return {static_cast<uint8_t>(bits & ~others.bits)}; }
   bool operator==(const PrioSet&) const = default;
 };
 
@@ -127,6 +129,7 @@ std::string to_text(const OrNone& value);    // "106", "none"
 std::string to_text(Fec value);              // "rs", "auto,rs"
 std::string to_text(const Names& value);     // "a,b", "none", "all"
 
+std::vector<int> to_list(PrioSet value);
 Json to_json(PrioSet value);  // [3]
 void from_json(const Json& json, PrioSet& value);
 

@@ -249,6 +249,11 @@ std::optional<Pairing> recorded_pairing(const Inventory& recorded, const std::ve
 
 }  // namespace
 
+const InventoryPart* Built::record_of(const Inventory& inventory, const std::string& pci) const {
+  const std::string* recorded = find_in(recorded_at, pci);
+  return recorded == nullptr ? nullptr : inventory.find(*recorded);
+}
+
 bool Built::serves_gpu(size_t nic) const {
   return std::ranges::any_of(std::array{&pairing, &present_pairing}, [&](const Pairing* each) {
     return std::ranges::any_of(each->pairs, [&](const Pair& pair) { return contains(pair.nics, nic); });

@@ -34,6 +34,8 @@ struct Built {
   // Present address of a part in another slot -> its place in the inventory, with the present names of the bridges.
   std::map<std::string, PciDevice> moved{};
 
+  // The record of the part that is at this address now. Null: there is none.
+  [[nodiscard]] const InventoryPart* record_of(const Inventory& inventory, const std::string& pci) const;
   // Whether the NIC serves a GPU: the best pairing gives it to one, which may be missing now. NICs that serve none have
   // another purpose (storage, management), or are spare. Port::place is another fact.
   [[nodiscard]] bool serves_gpu(size_t nic) const;

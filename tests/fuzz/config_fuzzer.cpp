@@ -5,6 +5,7 @@
 #include "fuzzer.h"
 #include "policy/config.h"
 #include "policy/kept_config.h"
+#include "policy/show_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto loaded = fabric::parse_config(fabric::text_of(data, size), "fuzz.toml");

@@ -13,7 +13,8 @@
 #include "ctl/output/table.h"
 #include "ctl/topo/view.h"
 #include "judge/cabling.h"
-#include "judge/network.h"
+#include "judge/gid.h"
+#include "judge/rails.h"
 #include "nic/capabilities.h"
 #include "node/endpoints.h"
 #include "node/port.h"
@@ -532,7 +533,7 @@ void add_nccl_merging(EnvFile& out, const TopoView& view, const JobPorts& job) {
 // NCCL takes the P_Key at one index on all ports, by default the first one (src/transport/net_ib of 2.30, pkey_index).
 // A limited member reaches full members only. UCX looks for a full membership by itself.
 void add_nccl_partition(EnvFile& out, const TopoView& view, const JobPorts& job) {
-  constexpr uint16_t kFullMember = 0x8000;  // and the number of a partition: lib/judge/network.cpp, ask_partition()
+  constexpr uint16_t kFullMember = 0x8000;  // and the number of a partition: lib/judge/partition.cpp, ask_partition()
   std::vector<const Port*> ports;
   std::vector<std::span<const uint16_t>> tables;
   for (const Port* port : job.active)

@@ -7,6 +7,8 @@
 #include "judge/rule.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
+#include "policy/last_good.h"
+#include "policy/show_config.h"
 
 namespace fabric::ctl {
 namespace {

@@ -5,7 +5,7 @@
 #include <systemd/sd-bus.h>
 
 #include "base/json.h"
-#include "policy/config.h"
+#include "policy/show_config.h"
 
 namespace fabric::ctl {
 namespace {

@@ -8,7 +8,7 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "ctl/verbs/write_verbs.h"
-#include "judge/topology.h"
+#include "judge/inventory.h"
 #include "node/inventory.h"
 #include "topology/inventory.h"
 

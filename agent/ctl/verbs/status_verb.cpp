@@ -17,7 +17,7 @@
 #include "judge/topology.h"
 #include "node/port.h"
 #include "node/state.h"
-#include "policy/config.h"
+#include "policy/last_good.h"
 
 namespace fabric::ctl {
 namespace {

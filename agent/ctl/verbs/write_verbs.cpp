@@ -16,7 +16,7 @@
 #include "enforce/selftest.h"
 #include "node/netdev_use.h"
 #include "node/services.h"
-#include "policy/config.h"
+#include "policy/show_config.h"
 #include "policy/toml_value.h"
 
 namespace fabric::ctl {

@@ -37,6 +37,8 @@ bool is_gpu(const PciDevice& function) {
   }
 }
 
+bool is_vga(const PciDevice& function) { return function.class_code >> 8 == kVga; }
+
 bool is_accelerator(const PciDevice& function) { return function.class_code >> 8 == kAccelerator; }
 
 bool is_peripheral(const PciDevice& function) { return function.class_code >> 8 == kPeripheral; }

@@ -46,6 +46,9 @@ inline constexpr uint16_t kAmd = 0x1002, kNvidia = 0x10de, kIntel = 0x8086, kHab
 // CPUs do not count, though their class may be the same.
 bool is_gpu(const PciDevice& function);
 
+// Whether the class is that of VGA controllers, which also GPUs without a connector for a display may have.
+bool is_vga(const PciDevice& function);
+
 // Whether the class is that of accelerators, whatever they accelerate.
 bool is_accelerator(const PciDevice& function);
 

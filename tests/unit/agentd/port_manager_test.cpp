@@ -12,6 +12,7 @@
 #include "enforce/sysctl.h"
 #include "node/state.h"
 #include "policy/cabling.h"
+#include "policy/show_config.h"
 #include "support/config.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"

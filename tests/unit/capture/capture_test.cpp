@@ -29,6 +29,7 @@
 #include "node/topology.h"
 #include "node/topology_xml.h"
 #include "policy/config.h"
+#include "policy/last_good.h"
 #include "support/ctl.h"
 #include "support/netns.h"
 #include "support/sim_nic.h"

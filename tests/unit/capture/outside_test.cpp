@@ -23,6 +23,7 @@
 #include "node/vnic_state.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
+#include "policy/show_config.h"
 #include "support/ctl.h"
 #include "support/module_image.h"
 #include "support/test.h"

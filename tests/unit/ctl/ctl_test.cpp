@@ -22,6 +22,8 @@
 #include "judge/rule.h"
 #include "node/state.h"
 #include "policy/config.h"
+#include "policy/last_good.h"
+#include "policy/show_config.h"
 #include "support/golden.h"
 #include "support/healthy_node.h"
 #include "support/ports.h"

@@ -6,6 +6,7 @@
 #include "ctl/verbs/write_verbs.h"
 #include "enforce/confirm.h"
 #include "policy/config.h"
+#include "policy/show_config.h"
 #include "support/sim_files.h"
 #include "support/sim_nic.h"
 #include "support/test.h"

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"
-#include "judge/network.h"
+#include "judge/rails.h"
 #include "judge/topology.h"
 #include "metrics/families.h"
 #include "nic/capabilities.h"
@@ -71,7 +71,7 @@ TEST(Check, HealthyNodeIsSilent) {
   const Report with_inventory = run_rules(node.view());
   EXPECT_EQ(describe(complaints(with_inventory)), "");
   for (const Finding& finding : with_inventory.findings) asked.insert(finding.id);
-  // These judge only some machines, fabrics and policies: check_topology_test.cpp, and the fault catalogue.
+  // These judge only some machines, fabrics and policies: check_planes_test.cpp, and the fault catalogue.
   const std::set<std::string_view> some{"pfc-on-lossy",  "pfc-watchdog",   "vendor-settings", "planes",
                                         "failback",      "rdma-resources", "suppressions",    "dcbx-daemon",
                                         "rdma-provider", "partition",      "rdma-transport",  "vf-limits"};

@@ -6,6 +6,7 @@
 #include "judge/engine.h"
 #include "judge/health_state.h"
 #include "policy/config.h"
+#include "policy/show_config.h"
 #include "support/test.h"
 
 namespace fabric {

@@ -10,6 +10,7 @@
 #include "kernel/capture/root.h"
 #include "nic/driver.h"
 #include "policy/config.h"
+#include "policy/show_config.h"
 #include "policy/toml_value.h"
 #include "support/config.h"
 #include "support/diagnosed.h"

@@ -5,6 +5,7 @@
 
 #include "agentd/inventory.h"
 #include "base/json.h"
+#include "judge/inventory.h"
 #include "judge/topology.h"
 #include "node/inventory.h"
 #include "node/pci_state.h"
