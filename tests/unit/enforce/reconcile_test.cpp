@@ -493,11 +493,11 @@ TEST(Pause, RestoreToItTakesPfcOffFirst) {
     bed.settle_to(original);
     size_t pfc = 0, pause = 0;
     for (size_t i = from; i < bed.nic.log.size(); ++i) {
-      if (bed.nic.log[i].starts_with("setpfc")) pfc = i;
-      if (bed.nic.log[i].starts_with("setpause")) pause = i;
+      if (pfc == 0 && bed.nic.log[i].starts_with("setpfc")) pfc = i;
+      if (pause == 0 && bed.nic.log[i].starts_with("setpause")) pause = i;
     }
-    ASSERT_NE(pause, 0u);
-    EXPECT_LT(pfc, pause) << testing::PrintToString(bed.nic.log) << from;
+    ASSERT_NE(pfc, 0u);
+    EXPECT_LT(pfc, pause) << testing::PrintToString(bed.nic.log);
   }
 }
 

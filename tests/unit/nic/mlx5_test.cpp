@@ -498,7 +498,7 @@ TEST(OtherDrivers, AutoIsForThoseWhoseFormulaIsKnown) {
   EXPECT_EQ(bed.nic.calls["setbuffer"], 0u) << "no sizes of zero";
 }
 
-// Classes of 0 % are served last. Beside a single class of 100 % the driver shows their shares of what is left.
+// Classes of 0 % are served last. If a single other class has 100 %, the driver shows their shares of what is left.
 TEST(Mlx5Ets, ClassesOfZeroAreShownAsZero) {
   Bed bed(Personality::mlx5);
   const Qos rest{.ets = shares({0, 1, 2, 3, 0, 0, 0, 0}, {0, 0, 0, 100})};

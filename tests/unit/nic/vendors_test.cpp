@@ -554,7 +554,7 @@ TEST_F(IceCopy, AMapThatTheFirmwareRefusesOnceIsSentAgain) {
   }
 }
 
-// What the list shows is what the NIC has.
+// The list shows the entries that the NIC has.
 TEST_F(IceCopy, ADeletionThatTheFirmwareRefusesIsListedAgain) {
   refuse_by_firmware(2);
   EXPECT_EQ(of(bed.apply({.dscp_map = DscpMap{{26, 3}}}), "dscp_map").outcome, Outcome::refused);
