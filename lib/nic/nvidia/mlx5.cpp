@@ -85,8 +85,8 @@ Result<void> send_pfc(const PortIo& io, PrioSet prios, std::optional<uint32_t> c
 }
 
 // ETS classes of 0 % are served after the others, and share what these leave. mlx5e_dcbnl_ieee_getets() shows them as 0
-// only if one of the others has less than 100 %. If a single other class has 100 %, it shows the shares among them; with
-// one class of 0 % both read as 100, and which is which is not known.
+// only if one of the others has less than 100 %. If a single other class has 100 %, it shows the shares among them;
+// with one class of 0 % both read as 100, and which is which is not known.
 void correct_shares(Ets& ets) {
   unsigned sum = 0, full = 0;
   for (size_t tc = 0; tc < kPriorities; ++tc) {

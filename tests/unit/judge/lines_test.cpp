@@ -1391,7 +1391,7 @@ TEST(LogOfManyLines, OneMessageOverSeveralLines) {
   EXPECT_EQ(thrown[0].message->id, "gpudirect-registration");
 }
 
-// Of MPICH's error stack the frame with a text is the error.
+// The frame with a text is the error of MPICH's error stack.
 TEST(LogOfManyLines, TheErrorStackOfMpichIsOneFinding) {
   for (const char* frames :
        {"Abort(740939663): Fatal error in internal_Init: Other MPI error, error stack:\ninternal_Init(67).: "

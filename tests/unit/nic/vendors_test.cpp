@@ -351,7 +351,7 @@ TEST_F(BnxtQueues, AnEtsThatNeedsMoreLosslessQueuesThanTheNicHasIsNotTried) {
   EXPECT_EQ(bed.nic.calls["setets"], 0u);
 }
 
-// Whatever ETS and PFC two programs set in turn: the reading shows no priority as lossless that is not.
+// Two programs set ETS and PFC in turn: no reading shows a priority as lossless that is not.
 TEST_F(BnxtQueues, NoReadingShowsALossyPriorityAsLossless) {
   std::mt19937 random{1};
   for (int round = 0; round < 500; ++round) {
