@@ -213,6 +213,9 @@ TEST_P(PauseOrPfc, RoceIsProtectedAfterAPassThatWasKilled) {
           }
           if (!was_killed) break;
           ++killed;
+          // mlx5 has 64 entries of the DSCP map, of which few are tried.
+          const bool is_entry = run.bed.nic.log.back().starts_with("setapp");
+          if (GetParam() == Personality::mlx5 && is_entry && after % 8 != 0) continue;
           run.bed.nic.link_up();
           run.put(obstacle);
           run.bed.terms.original = [&](const Port&) { return run.original; };
