@@ -58,13 +58,14 @@ bool is_dump(std::string_view text) {
 constexpr std::string_view kRelease = "NCCL version ", kFamilyOfRelease = "nccl",
                            kWithRelease = "GPU Direct RDMA Disabled";  // a pattern matches it with the release only
 
-// PyTorch: "ncclSystemError: System call failed.", "Last error:", and NCCL's own text, each in a line.
+// PyTorch: "ncclSystemError: System call failed.", "Last error:", and NCCL's own text, each in a line. Other programs
+// have names before these words.
 constexpr std::string_view kLastError = "Last error:";
 
 // NCCL's own text, if a message knows it: it says more than the result before it. Else the whole line.
 std::string_view without_result(std::string_view line) {
   const size_t at = line.rfind(kLastError);
-  if (at == std::string_view::npos) return line;
+  if (at == std::string_view::npos || line.substr(0, at).find("nccl") == std::string_view::npos) return line;
   const std::string_view text = trim(line.substr(at + kLastError.size()));
   const LineMessage* message = recognize(read_line(text));
   return message != nullptr && !message->is_component() ? text : line;

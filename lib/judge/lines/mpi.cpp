@@ -200,7 +200,7 @@ constexpr LineMessage kRows[] = {
      "MPICH src/mpid/ch4/netmod/ofi/ofi_init.c"},
     {"mpich-ofi", unknown,
      "MPIDI_OFI_handle_cq_error|OFI poll failed|OFI tagged * failed|OFI call * failed|OFI get address vector map "
-     "failed|OFI address vector * failed|OFI provider*not found",
+     "failed|OFI address vector * failed|OFI addrinfo() failed|OFI provider*not found",
      "MPICH or Intel MPI passes on an error of libfabric: the function of it and the text in brackets (a name like "
      "\"Cannot allocate memory\", UNDELIVERABLE or \"No data available\") decide. No provider or device: FI_PROVIDER, "
      "I_MPI_OFI_PROVIDER and the container; a poll that failed: the peer ended or the network lost it.",
