@@ -68,8 +68,7 @@ constexpr LineMessage kCallRows[] = {
     of(Call::dmabuf, "ENOMEM|ENOSPC|EAGAIN", "dmabuf-memory", host,
        "The GPU memory did not fit: the BAR of the GPU has no room for another mapping, or the NIC has none for "
        "another memory region. It is not a lack of RAM, and the memlock limit does not count this memory. Register "
-       "less: the "
-       "default of NCCL_BUFFSIZE, fewer channels, fewer processes on a GPU.",
+       "less: the default of NCCL_BUFFSIZE, fewer channels, fewer processes on a GPU.",
        "nvidia-smi -q -d MEMORY | grep -A 3 BAR1; rdma resource show; env | grep NCCL_BUFFSIZE",
        "Linux drivers/infiniband/core/umem_dmabuf.c, NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-dmabuf.c"),
     of(Call::dmabuf, "", "dmabuf-registration", host,

@@ -742,8 +742,7 @@ constexpr LineMessage kRows[] = {
      "Direct firmware load for *failed with error",
      {"A driver does not find a firmware file (-2: it is not in /lib/firmware), and most drivers do not start the "
       "device without it. It is harmless if the next lines show another file, or that the device starts. Install the "
-      "package "
-      "with this file (linux-firmware, or the driver's own), also in the initramfs",
+      "package with this file (linux-firmware, or the driver's own), also in the initramfs",
       {Work::ends_jobs, ", then reload the driver"},
       "."},
      "ls /lib/firmware; journalctl -k -g firmware",

@@ -98,8 +98,7 @@ constexpr LineMessage kRows[] = {
         "ompi|mpich|ucx|wc|ofi|cxi|efa|psm3|nccl|gpu|out|object|registration|open|modify",
         {"mpi-abort", software,
          "MPI_ABORT was invoked on rank|called MPI_Abort|Abort(*) on node *: Fatal error|Abort(*): Fatal error "
-         "in|Abort(*) "
-         "(rank * in comm *): Fatal error|Abort(*) on node *: application",
+         "in|Abort(*) (rank * in comm *): Fatal error|Abort(*) on node *: application",
          "The program itself ended the job (MPI_Abort), or MPI did after an error: the code in brackets is of the "
          "program, and the reason is in its output before this line. The network is not at fault by itself.",
          "grep -hE 'rror|abort' OUTPUT-OF-EVERY-RANK | head", "Open MPI help-mpi-api.txt, MPICH src/mpi/init/abort.c"}),
