@@ -225,7 +225,6 @@ bool is_frame_of_mpich(std::string_view line) {
 // "frame #3: f", " 3  /usr/lib/libucs.so.0(f+0x1c) [0x7f..]", "[node:1] [ 3] /lib/libc.so.6(+0x7)[0x7f..]".
 bool is_stack_frame(std::string_view text) {
   const std::string_view line = trim(text);
-  if (is_frame_of_mpich(line)) return true;
   if (line.starts_with("frame #") || line.starts_with("==== backtrace")) return true;
   if (line.starts_with('#') && line.size() > 2 && is_digit(line[1]) && line.find(" 0x") < 8) return true;
   if (!line.ends_with(']')) return false;
@@ -328,8 +327,9 @@ void Log::take(Line line) {
   const LineMessage* message = recognize(read);
   if (message != nullptr && is_step_of_driver(*message, read)) return;
   if (message == nullptr && is_ordinary(read)) return;
-  if ((message == nullptr || message->is_component()) && is_stack_frame(line.text)) return;
   const bool is_known = message != nullptr && !message->is_component();
+  if (!is_known && is_stack_frame(line.text)) return;
+  if (!is_known && !found_.empty() && is_frame_of_mpich(trim(line.text))) return;  // after the head of the stack
   const bool is_other = message == nullptr && is_of_other_program(read);
   const Condition* condition = is_known || is_other ? nullptr : condition_of_error(read, message);
   // A statement explains more than the level of the only line. A journal has warnings of everything.

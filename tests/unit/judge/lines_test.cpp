@@ -1416,6 +1416,9 @@ TEST(LogOfManyLines, TheErrorStackOfMpichIsOneFinding) {
     ASSERT_EQ(found[0].consequences.size(), 1u) << frames;
     EXPECT_EQ(found[0].consequences[0].message->id, "mpi-abort");
   }
+  // Without the head of the stack it is all that is known.
+  EXPECT_EQ(found_in("PMPI_Send(174): MPI_Send(buf=0x1, count=1, MPI_INT, dest=1, tag=0, comm=0x1) failed\n").size(),
+            1u);
 }
 
 // Lines of programs that no rule knows. Each condition has one.
