@@ -744,7 +744,8 @@ constexpr LineMessage kRows[] = {
       "device without it. It is harmless if the next lines show another file, or that the device starts. Install the "
       "package with this file (linux-firmware, or the driver's own), also in the initramfs",
       {Work::ends_jobs, ", then reload the driver"},
-      "."},
+      ". After devlink dev flash or ethtool -f only the file name of the command is wrong: the file must be in "
+      "/lib/firmware, and the device goes on with its firmware."},
      "ls /lib/firmware; journalctl -k -g firmware",
      "Linux drivers/base/firmware_loader/main.c"},
 };
