@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GIDs of a port: whether it has one that jobs can use, at which index, whether it changes,
-// and no other device has the same.
+// The GIDs of a port: whether it has one that jobs can use, at which index, whether they change, and whether another
+// device has the same.
 #include "judge/gid.h"
 
 #include "judge/finding.h"

@@ -1028,6 +1028,7 @@ inline constexpr LogExample kLogExamples[] = {
     {"ompi-mca-component", "open-mpi/ompi", "A requested component was not found, or was unable to be opened.  This"},
     {"ompi-psm2", "MVAPICH list", "[node-a:mpi_rank_79][mv2_psm_err_handler] PSM error handler: Failure in initializing endpoint : PSM2 can't open hfi unit: -1"},
     {"psm-differs", "ofiwg/libfabric", "node-a:rank1.ib_write: Confirm all nodes are running the same interconnect HW, addressing format and PSM version"},
+    {"mpich-ofi", "format", "MPIDI_OFI_mpi_init_hook(1538): OFI addrinfo() failed (ofi_init.c:1538:MPIDI_OFI_mpi_init_hook:Cannot allocate memory)"},
     {"mpich-ofi", "pmodels/mpich", "MPIDI_OFI_handle_cq_error(1042): OFI poll failed (ofi_events.c:1042:MPIDI_OFI_handle_cq_error:Input/output error)"},
     {"mpich-pmi", "pmodels/mpich", "MPIR_pmi_init(146)............: PMI_Get_appnum returned -1"},
     {"mpich-socket", "pmodels/mpich", "MPIDI_CH3I_Progress(176): connection failure (set=0,sock=1,errno=111:Connection refused) Communication error with rank 1"},

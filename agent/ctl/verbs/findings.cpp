@@ -51,10 +51,9 @@ UnconfirmedApply unconfirmed_apply(const Root& root, const Node& node, const Opt
   return {"an apply was reverted at " + (*record)->reverted + "; not restored: " + left, true};
 }
 
-// While no agent runs, which would publish both: adds a finding of the rule `agent` for each port of a self-test that
-// was interrupted and is not ended (nothing while a program writes: the test may be running), and for an overdue apply
-// with --confirm. The exporter has neither: the lock that shows whether a program writes can be opened by root only,
-// and its finding is that no agent runs.
+// Adds a finding of the rule `agent` for each port of a self-test that was interrupted and is not ended (nothing while
+// a program writes: the test may be running), and for an overdue apply with --confirm. Nothing while the agent runs,
+// which publishes both. The exporter has neither: only root can open the lock that shows whether a program writes.
 static void add_unfinished(Report& report, const Root& root, const Node& node, const Options& options) {
   if (node.agent && node.agent->running) return;  // it publishes both, and the rule judges them
   Finding agent;

@@ -67,9 +67,8 @@ constexpr LineMessage kCallRows[] = {
        "NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-dmabuf.c nv_dma_buf_attach()"),
     of(Call::dmabuf, "ENOMEM|ENOSPC|EAGAIN", "dmabuf-memory", host,
        "The GPU memory did not fit: the BAR of the GPU has no room for another mapping, or the NIC has none for "
-       "another "
-       "memory region. It is not a lack of RAM, and the memlock limit does not count this memory. Register less: the "
-       "default of NCCL_BUFFSIZE, fewer channels, fewer processes on a GPU.",
+       "another memory region. It is not a lack of RAM, and the memlock limit does not count this memory. Register "
+       "less: the default of NCCL_BUFFSIZE, fewer channels, fewer processes on a GPU.",
        "nvidia-smi -q -d MEMORY | grep -A 3 BAR1; rdma resource show; env | grep NCCL_BUFFSIZE",
        "Linux drivers/infiniband/core/umem_dmabuf.c, NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-dmabuf.c"),
     of(Call::dmabuf, "", "dmabuf-registration", host,
@@ -96,8 +95,7 @@ constexpr LineMessage kCallRows[] = {
        "A queue pair or completion queue could not be created, because the kernel could not read the request or the "
        "queue of the library: the RDMA library of the program or container (rdma-core's provider, libbnxt_re) and the "
        "kernel's driver are of different releases, or the library is at fault. Use those of one release. A queue in "
-       "GPU "
-       "memory, as IBGDA makes it, also needs a peer memory module or DMA-BUF.",
+       "GPU memory, as IBGDA makes it, also needs a peer memory module or DMA-BUF.",
        "ethtool -i {netdev}; dpkg -l | grep -E 'ibverbs|rdma'", kVerbs),
     of(Call::create_object, "EPERM|EACCES", "object-permission", host,
        "A queue pair or other object needs a privilege that the process lacks: raw packets need CAP_NET_RAW.",
@@ -117,8 +115,7 @@ constexpr LineMessage kCallRows[] = {
     of(Call::create_ah, "ETIMEDOUT|EHOSTUNREACH", "ah-unresolved", network,
        "The peer could not be addressed: no ARP or neighbor discovery answer for its address on this rail, or no route "
        "to it. If this port or the address is of another network (a bond for management), name the ports of the "
-       "fabric: "
-       "UCX_NET_DEVICES, NCCL_IB_HCA.",
+       "fabric: UCX_NET_DEVICES, NCCL_IB_HCA.",
        "ip route get {peer}; ip neigh show dev {netdev}", kVerbs),
     of(Call::create_ah, "EINVAL", "ah-invalid", software,
        "The address of the peer or the GID index of this host is not valid for this port: the index has no entry, or a "
@@ -144,8 +141,7 @@ constexpr LineMessage kCallRows[] = {
     of(Call::qp_to_init, "", "modify-qp-init", host,
        "A queue pair could not be bound to its port: the port number, the partition (P_Key) or the GID of this host is "
        "not valid, or the port or its netdev is gone or in another network namespace; with EINVAL also a change of "
-       "state or "
-       "access flags that the driver does not accept, which is for a newer library. The peer is not involved yet.",
+       "state or access flags that the driver does not accept: try a newer library. The peer is not involved yet.",
        "rdma link show; fabric-agentctl check --only gid", kVerbs),
     // NCCL names both GIDs. One of them alone is link-local: that host is at fault, whatever the errno.
     {"modify-qp-link-local", host, "modify_qp failed*local GID fe80:*remote GID ::ffff:",

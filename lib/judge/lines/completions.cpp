@@ -55,12 +55,12 @@ constexpr LineMessage kCompletionRows[] = {
     {"wc-remote-operation", peer, "remote operation error|Remote QP on ",
      "The NIC of the peer was reached, and could not carry out the operation: it cannot access the memory there (of a "
      "GPU: peer memory module, ACS, IOMMU of that host), or its queue pair was in the error state. The peer's first "
-     "error tells; a peer may be another process of this host.",
+     "error shows which. The peer may be another process of this host.",
      "on the peer: fabric-agentctl check --only iommu,acs,gpudirect", kWc, 11},
     {"wc-retry-exceeded-infiniband", network, "Transport retry count exceeded on *:*/IB",
      "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR) on InfiniBand: the peer did not acknowledge packets, although "
      "they were resent. The peer's process, node or port is gone, or a link on the path has errors, or the subnet "
-     "manager has changed the routes. If many jobs name the same LID, look at its node; else at the links between.",
+     "manager has changed the routes. If many jobs name the same LID, look at its node, else at the links of the path.",
      "fabric-agentctl diagnose {port}; ibtracert LID PEER-LID; ibqueryerrors", kWc},
     {"wc-retry-exceeded", network,
      "transport retry counter exceeded|Transport retry count exceeded|RETRY EXCEEDED ERROR status|InfiniBand retry "
@@ -97,9 +97,8 @@ constexpr LineMessage kCompletionRows[] = {
          "security group does not allow all traffic from and to itself, in both directions.",
          "fabric-agentctl diagnose {port}; ping -c 3 {peer}", kWc, 20}),
     {"wc-general", unknown, "status general error|: general error",
-     "The transport failed for a reason that no other status covers: the vendor error, or a line of the NIC's driver "
-     "or "
-     "library at this time, has it.",
+     "The transport failed for a reason that no other status covers. The vendor error shows it, or a line of the NIC's "
+     "driver or library at this time.",
      "journalctl -k -g {pci}", kWc, 21},
 
     // Asynchronous events of the NIC.

@@ -610,8 +610,7 @@ constexpr LineMessage kRows[] = {
     complaining(
         "mpich-other", unknown,
         "MPIR_|MPID_|MPIDU_|MPIDI_|HYD_|HYDU_|^mpiexec|PMI_|PMIU_|^Fatal error in PMPI|^Fatal error in MPI|^Fatal "
-        "error in "
-        "internal_|Other MPI error, error stack",
+        "error in internal_|Other MPI error, error stack",
         "",
         "MPICH or a library made of it (Intel MPI, Cray MPICH, MVAPICH), or its launcher (Hydra, PMI). Usual causes: "
         "an error of the program's call, a process that ended, a host name that does not resolve, or different "

@@ -1098,7 +1098,8 @@ constexpr std::string_view kSubjects =
     "torch|^rank|collective|^job|^aer:|^dpc:|^mce:|^edac|hardware error|^thermal |^thermal_zone|^pci|^0000:|cpu "
     "temperature|throttl|^eth|^ens|^enp|^eno|^bond|netdev|^nic|^swp|^po1|portchannel|interface|^gid|^guid|^lid|^vf|"
     "sriov|sr-iov|xcvr|^sfp|qsfp|optic|transceiver|switchdev|swss|syncd|orchagent|lldp|^bgp|lacp|^%|lustre|^lnet|"
-    "networkd|network connectivity|nvme-fabrics|nvmf|^rpc:|gpfs|mmfs|^gdr|peermem|^dma-buf|iommu|numa|memlock|cmci";
+    "networkd|network connectivity|nvme-fabrics|nvmf|^rpc:|gpfs|mmfs|^gdr|peermem|^dma-buf|iommu|numa|memlock|cmci|"
+    "^bug: kernel|^bug: unable|^oops: *[#|general protection fault*[#|kernel bug at |kernel panic - ";
 // Services and tools whose lines have no "NAME[PID]:".
 constexpr std::string_view kOtherPrograms =
     "[error] *#*: |[error] [client|[error] jk2|[warn] *#*: |[crit] *#*: |\" http/1.|\" http/2|utc [*] error:|utc [*] "

@@ -386,8 +386,7 @@ constexpr LineMessage kRows[] = {
     // An answer of the target proves that it is reached.
     {"nvmf-rejected", peer,
      "nvme*Connect rejected: status|nvme-fabrics*Connection refused|nvme-fabrics*Connection reset|nvme*failed to "
-     "connect "
-     "socket: -111|nvme*failed to connect socket: -104",
+     "connect socket: -111|nvme*failed to connect socket: -104",
      "The host of the NVMe target answered and refused or reset the connection, so that the network between them "
      "works. Status 8 (invalid service ID) and ECONNREFUSED: nothing listens at this address and port (4420): the "
      "target does not run, its port is not set up for this transport, or the address is of another interface. Another "
@@ -395,9 +394,8 @@ constexpr LineMessage kRows[] = {
      "nvme discover -t rdma -a {peer}; on the target: grep . /sys/kernel/config/nvmet/ports/*/addr_*",
      "Linux drivers/nvme/host/rdma.c nvme_rdma_conn_rejected(), drivers/nvme/host/tcp.c"},
     {"nvmf-target-address", host, "nvmet_rdma: binding CM ID|nvmet_rdma: listening to|nvmet_rdma: CM ID creation",
-     "The NVMe target of this host cannot listen: no RDMA device of it has this address (-19: the NIC has no RDMA "
-     "driver, "
-     "or RDMA is off; -99: the address is not set up), or another port of the target has it (-98).",
+     "The NVMe target of this host cannot listen: none of its RDMA devices has this address (-19: the NIC has no "
+     "RDMA driver, or RDMA is off; -99: the address is not set up), or another port of the target has it (-98).",
      "rdma link show; ip -br addr; grep . /sys/kernel/config/nvmet/ports/*/addr_*", "Linux drivers/nvme/target/rdma.c"},
     {"nvmf-own-queue", host,
      "nvme*rdma connection establishment failed (-22|nvme*rdma connection establishment failed (-12|nvme*rdma "
@@ -743,11 +741,11 @@ constexpr LineMessage kRows[] = {
      host,
      "Direct firmware load for *failed with error",
      {"A driver does not find a firmware file (-2: it is not in /lib/firmware), and most drivers do not start the "
-      "device "
-      "without it. It is harmless if the next lines show another file, or that the device starts. Install the package "
-      "with this file (linux-firmware, or the driver's own), also in the initramfs",
+      "device without it. It is harmless if the next lines show another file, or that the device starts. Install the "
+      "package with this file (linux-firmware, or the driver's own), also in the initramfs",
       {Work::ends_jobs, ", then reload the driver"},
-      "."},
+      ". After devlink dev flash or ethtool -f only the file name of the command is wrong: the file must be in "
+      "/lib/firmware, and the device goes on with its firmware."},
      "ls /lib/firmware; journalctl -k -g firmware",
      "Linux drivers/base/firmware_loader/main.c"},
 };

@@ -304,7 +304,8 @@ constexpr LineMessage kGpuRows[] = {
      "One GPU of this host cannot access the memory of another one (no peer to peer): neither NVLink nor PCIe between "
      "the two allows it (the model of the GPU, another CPU socket, IOMMU or ACS, a virtual machine), or a process does "
      "not see the other GPU (CUDA_VISIBLE_DEVICES). NCCL_P2P_DISABLE=1, or the option of the program, goes through "
-     "memory of the host, slower. In NCCL's transport/shm.cc that memory is already in use: NCCL_CUMEM_HOST_ENABLE=0.",
+     "memory of the host, slower. If NCCL's transport/shm.cc fails, access to that memory does: set "
+     "NCCL_CUMEM_HOST_ENABLE=0.",
      "nvidia-smi topo -p2p r; env | grep VISIBLE_DEVICES", "CUDA driver_types.h"},
     {"gpu-xid", host, "NVRM: Xid",
      "The GPU driver reports an error. Most kinds end the process that used the GPU, and its peers see remote errors. "

@@ -307,8 +307,7 @@ constexpr LineMessage kLibraryRows[] = {
     // libfabric's providers.
     {"ofi-no-provider", host,
      "fi_getinfo() call failed|fi_getinfo: -61|fi_getinfo*No data available|OFI fi_getinfo*fail|fi_getinfo(*) "
-     "failed|OFI "
-     "addrinfo() failed",
+     "failed|OFI addrinfo() failed*No data available",
      "libfabric found no provider that has a device here and all that the program requires: FI_PROVIDER (of Intel MPI "
      "also I_MPI_OFI_PROVIDER) names one without its hardware, or a provider without hardware hides the others; no "
      "interface has an address; or the container has the library and no device. MPI: try FI_PROVIDER=tcp as a test. "

@@ -58,13 +58,14 @@ bool is_dump(std::string_view text) {
 constexpr std::string_view kRelease = "NCCL version ", kFamilyOfRelease = "nccl",
                            kWithRelease = "GPU Direct RDMA Disabled";  // a pattern matches it with the release only
 
-// PyTorch: "ncclSystemError: System call failed.", "Last error:", and NCCL's own text, each in a line.
+// PyTorch: "ncclSystemError: System call failed.", "Last error:", and NCCL's own text, each in a line. Other programs
+// have names before these words.
 constexpr std::string_view kLastError = "Last error:";
 
 // NCCL's own text, if a message knows it: it says more than the result before it. Else the whole line.
 std::string_view without_result(std::string_view line) {
   const size_t at = line.rfind(kLastError);
-  if (at == std::string_view::npos) return line;
+  if (at == std::string_view::npos || line.substr(0, at).find("nccl") == std::string_view::npos) return line;
   const std::string_view text = trim(line.substr(at + kLastError.size()));
   const LineMessage* message = recognize(read_line(text));
   return message != nullptr && !message->is_component() ? text : line;
@@ -224,7 +225,6 @@ bool is_frame_of_mpich(std::string_view line) {
 // "frame #3: f", " 3  /usr/lib/libucs.so.0(f+0x1c) [0x7f..]", "[node:1] [ 3] /lib/libc.so.6(+0x7)[0x7f..]".
 bool is_stack_frame(std::string_view text) {
   const std::string_view line = trim(text);
-  if (is_frame_of_mpich(line)) return true;
   if (line.starts_with("frame #") || line.starts_with("==== backtrace")) return true;
   if (line.starts_with('#') && line.size() > 2 && is_digit(line[1]) && line.find(" 0x") < 8) return true;
   if (!line.ends_with(']')) return false;
@@ -327,8 +327,9 @@ void Log::take(Line line) {
   const LineMessage* message = recognize(read);
   if (message != nullptr && is_step_of_driver(*message, read)) return;
   if (message == nullptr && is_ordinary(read)) return;
-  if ((message == nullptr || message->is_component()) && is_stack_frame(line.text)) return;
   const bool is_known = message != nullptr && !message->is_component();
+  if (!is_known && is_stack_frame(line.text)) return;
+  if (!is_known && !found_.empty() && is_frame_of_mpich(trim(line.text))) return;  // after the head of the stack
   const bool is_other = message == nullptr && is_of_other_program(read);
   const Condition* condition = is_known || is_other ? nullptr : condition_of_error(read, message);
   // A statement explains more than the level of the only line. A journal has warnings of everything.

@@ -98,8 +98,7 @@ constexpr LineMessage kRows[] = {
         "ompi|mpich|ucx|wc|ofi|cxi|efa|psm3|nccl|gpu|out|object|registration|open|modify",
         {"mpi-abort", software,
          "MPI_ABORT was invoked on rank|called MPI_Abort|Abort(*) on node *: Fatal error|Abort(*): Fatal error "
-         "in|Abort(*) "
-         "(rank * in comm *): Fatal error|Abort(*) on node *: application",
+         "in|Abort(*) (rank * in comm *): Fatal error|Abort(*) on node *: application",
          "The program itself ended the job (MPI_Abort), or MPI did after an error: the code in brackets is of the "
          "program, and the reason is in its output before this line. The network is not at fault by itself.",
          "grep -hE 'rror|abort' OUTPUT-OF-EVERY-RANK | head", "Open MPI help-mpi-api.txt, MPICH src/mpi/init/abort.c"}),
@@ -200,7 +199,7 @@ constexpr LineMessage kRows[] = {
      "MPICH src/mpid/ch4/netmod/ofi/ofi_init.c"},
     {"mpich-ofi", unknown,
      "MPIDI_OFI_handle_cq_error|OFI poll failed|OFI tagged * failed|OFI call * failed|OFI get address vector map "
-     "failed|OFI address vector * failed|OFI provider*not found",
+     "failed|OFI address vector * failed|OFI addrinfo() failed|OFI provider*not found",
      "MPICH or Intel MPI passes on an error of libfabric: the function of it and the text in brackets (a name like "
      "\"Cannot allocate memory\", UNDELIVERABLE or \"No data available\") decide. No provider or device: FI_PROVIDER, "
      "I_MPI_OFI_PROVIDER and the container; a poll that failed: the peer ended or the network lost it.",

@@ -50,6 +50,17 @@ std::string_view without_punctuation(std::string_view text) {
   return text;
 }
 
+// Whether "to" is followed by an address of this host: "bind to 10.0.0.1", "binding CM ID to 10.0.0.1:4420".
+bool binds(const std::vector<Word>& before) {
+  constexpr size_t kNear = 3;  // words
+  for (size_t at = before.size(); at > 0 && before.size() - at < kNear; --at) {
+    const std::string word = lower(before[at - 1].text);
+    if (word.starts_with("connect")) return false;
+    if (word.starts_with("bind") || word.starts_with("listen")) return true;
+  }
+  return false;
+}
+
 std::vector<Word> words_of(std::string_view line) {
   std::vector<Word> out;
   Side next_side = Side::unknown;
@@ -73,16 +84,21 @@ std::vector<Word> words_of(std::string_view line) {
       continue;
     }
     // NCCL prints "remoteGids" and the GID without a blank; UCX and others print "name=GID" or "name GID".
-    // The next word is the other end: "Got completion from peer", "Connect to", "Call to recv from", "remote GID".
+    // The next word is the other end: "Got completion from peer", "Connect to", "Call to recv from", "remote GID",
+    // "Refusing connection from".
     // Mooncake: "peer_nic: 10.0.0.2:15428@mlx5_1", with the peer's name of its NIC.
-    const bool leads = text == "peer" || text == "Peer:" || text == "to" || text == "remote" ||
-                       key.ends_with("peer_nic") || key.ends_with("peer_nic_path") ||
-                       (text == "from" && !out.empty() && out.back().text == "recv");
+    const bool leads =
+        text == "peer" || text == "Peer:" || (text == "to" && !binds(out)) || text == "remote" ||
+        key.ends_with("peer_nic") || key.ends_with("peer_nic_path") ||
+        (text == "from" && !out.empty() && (out.back().text == "recv" || out.back().text == "connection"));
     if (leads || strip_prefix(text, {"remoteGids", "remoteGid", "dgid"})) side = Side::remote;
     else if (text == "local" || strip_prefix(text, {"localGid", "sgid"})) side = Side::local;
     const bool continues = end < line.size() && line[end] == '@';
-    // The node of another end in a line of Lustre: "Timed out tx for 10.0.0.2@o2ib".
-    if (continues && line.substr(end + 1).starts_with("o2ib")) side = Side::remote;
+    // Lustre names the other end first: "Timed out tx for 10.0.0.2@o2ib", "Can't accept conn from 10.0.0.2@o2ib ...:
+    // bad dst nid 10.0.0.1@o2ib".
+    const auto is_other_end = [](const Word& word) { return word.side == Side::remote && parse_ip(word.text); };
+    if (continues && line.substr(end + 1).starts_with("o2ib") && std::ranges::none_of(out, is_other_end))
+      side = Side::remote;
     if (leads || continues || text.empty() || text == "local" || text == "GID") next_side = side;
     if (leads || text.empty() || text == "local" || text == "GID") continue;
     if (text.size() <= kMaxWord) out.push_back({std::string(without_punctuation(text)), side, false});

@@ -180,9 +180,8 @@ constexpr LineMessage kNcclRows[] = {
     {"nccl-no-socket", host,
      "no socket interface found|NET/Socket : no interface found|No IP interface found|ncclSocketInit: connecting to "
      "address  with family",
-     "NCCL found no netdev for its bootstrap connections: NCCL_SOCKET_IFNAME names none that is up. Some releases go "
-     "on "
-     "then without an address, and fail at the first connection (\"neither AF_INET\"), also on the other ranks.",
+     "NCCL found no netdev for its bootstrap connections: NCCL_SOCKET_IFNAME names none that is up. Some releases "
+     "then go on without an address, and fail at the first connection (\"neither AF_INET\"), also on the other ranks.",
      "ip -br addr; echo $NCCL_SOCKET_IFNAME", "NCCL src/bootstrap.cc"},
     {"nccl-peer-closed", peer,
      "Connection closed by remote peer|Call to recv from*Connection reset by peer|Call to recv from*Broken pipe|Call "

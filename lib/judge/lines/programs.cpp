@@ -75,8 +75,7 @@ constexpr LineMessage kProgramRows[] = {
      "NVSHMEM src/modules/transport/ibgda/ibgda.cpp"},
     {"lnet-timeout", network, "kiblnd_check_*Timed out",
      "A Lustre peer did not answer over RDMA in time: it is down, the path to it loses packets, or the RDMA port of "
-     "this "
-     "host failed. If all peers time out, look at this host first.",
+     "this host failed. If all peers time out, look at this host first.",
      "lnetctl peer show; lctl ping {peer}@o2ib; fabric-agentctl diagnose {port}",
      "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},
     {"sglang-aborted", none, "KVTransferError*Aborted by AbortReq",
@@ -308,8 +307,7 @@ constexpr LineMessage kProgramRows[] = {
      "fabric-agentctl status; fabric-agentctl diagnose {port}", "perftest src/perftest_resources.c"},
     {"perftest-exchange", peer,
      "ethernet_read_keys: Couldn't read remote address|Failed to exchange data between server and clients|Unable to "
-     "read "
-     "to socket/rdma_cm|Unable to write to socket/rdma_cm",
+     "read to socket/rdma_cm|Unable to write to socket/rdma_cm",
      "The other side of the test ended; its error is the cause.", "ping -c 3 {peer}", kPerftest},
     {"perftest-gpu", host,
      "cuMemAlloc error=|cuMemAllocHost error=|cuMemAllocManaged error=|cuCtxCreate* error=|cuCtxSetCurrent() "

@@ -314,8 +314,7 @@ constexpr LineMessage kRows[] = {
     {"perftest-no-data", network, "Did not get Message for 120 Seconds",
      "A test of perftest stopped while it ran, because no data came for 120 seconds. The path between the ports loses "
      "packets, the MTU (-m) does not pass the switches, or the other side ended: try -m 1024, then look at the "
-     "counters "
-     "of both ports.",
+     "counters of both ports.",
      "fabric-agentctl counters; fabric-agentctl diagnose", "perftest src/perftest_resources.c"},
     consequence_of(
         "wc|perftest",

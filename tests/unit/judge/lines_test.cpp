@@ -917,8 +917,17 @@ TEST(LogNames, PeersAreNotPortsOfThisNode) {
                            "Call to recv from 10.99.91.49<52035> failed", "status = 2. Peer: 10.99.91.49:45601."})
     EXPECT_EQ(names_in(line, healthy.now).peer, "10.99.91.49") << line;
   EXPECT_EQ(names_in("message from 10.99.91.49", healthy.now).peer, "");
-  EXPECT_EQ(names_in("kiblnd_check_conns()) Timed out tx for 10.99.91.49@o2ib: 3 seconds", healthy.now).peer,
-            "10.99.91.49");
+  // The address of this host comes second, or after "bind to".
+  for (const char* line :
+       {"kiblnd_check_conns()) Timed out tx for 10.99.91.49@o2ib: 3 seconds",
+        "Can't accept conn from 10.99.91.49@o2ib on NA (ib0:0:10.9.9.9): bad dst nid 10.9.9.9@o2ib",
+        "Refusing connection from 10.99.91.49 for 10.9.9.9@o2ib: No matching NI",
+        "Failed to resolve the address of 10.99.91.49@o2ib", "failed to bind, connect to 10.99.91.49:7174"})
+    EXPECT_EQ(names_in(line, healthy.now).peer, "10.99.91.49") << line;
+  for (const char* line : {"nvmet_rdma: binding CM ID to 10.9.9.9:4420 failed (-19)",
+                           "nvmet_rdma: listening to 10.9.9.9:4420 failed (-98)",
+                           "rping: failed to bind to 10.9.9.9:7174 (rdma_bind_addr -99)"})
+    EXPECT_EQ(names_in(line, healthy.now).peer, "") << line;
   const std::string gids =
       "failed with 110 Connection timed out, on dev mlx5_77:1, next state RTR, local GID index 3, ";
   EXPECT_EQ(names_in(gids + "local GID ::ffff:10.9.9.9, remote GID ::ffff:10.0.0.1", healthy.now).peer, "10.0.0.1");
@@ -1384,6 +1393,9 @@ TEST(LogOfManyLines, OneMessageOverSeveralLines) {
       "error:\nError while creating shared memory segment /dev/shm/nccl-x (size 9637888)\n");
   ASSERT_EQ(memory.size(), 1u);
   EXPECT_EQ(memory[0].message->id, "nccl-shm") << "the text of NCCL says more than the result";
+  const auto other = found_in("mlx5_77: Last error: transport retry counter exceeded\n");
+  ASSERT_EQ(other.size(), 1u);
+  EXPECT_EQ(names(other[0].devices_elsewhere), "mlx5_77=1 ") << "the names before it are not lost";
   const auto thrown = found_in(
       "terminate called after throwing an instance of 'mscclpp::IbError'\n  what():  ibv_reg_mr failed (errno 14) (Ib "
       "failure: Bad address)\n");
@@ -1404,6 +1416,9 @@ TEST(LogOfManyLines, TheErrorStackOfMpichIsOneFinding) {
     ASSERT_EQ(found[0].consequences.size(), 1u) << frames;
     EXPECT_EQ(found[0].consequences[0].message->id, "mpi-abort");
   }
+  // Without the head of the stack it is all that is known.
+  EXPECT_EQ(found_in("PMPI_Send(174): MPI_Send(buf=0x1, count=1, MPI_INT, dest=1, tag=0, comm=0x1) failed\n").size(),
+            1u);
 }
 
 // Lines of programs that no rule knows. Each condition has one.
@@ -1802,6 +1817,13 @@ TEST(LogConditions, AreOfOtherProgramsThatNameThePart) {
            std::pair("[ 5372.3] pci 0000:06:00.0: bridge window [mem size 0x00200000]: can't assign; no space",
                      "says-no-address-space"),
            std::pair("[ 6166.0] mlxsw_spectrum 0000:01:00.0 swp1: link down", "says-link-down"),
+           std::pair("[   71.2] BUG: kernel NULL pointer dereference, address: 0000000000000010", "says-kernel-bug"),
+           std::pair("[   71.2] BUG: unable to handle page fault for address: ffffc90000000010", "says-kernel-bug"),
+           std::pair(
+               "[   71.3] Oops: general protection fault, probably for non-canonical address 0xdead: 0000 [#1] SMP",
+               "says-kernel-bug"),
+           std::pair("[   71.3] kernel BUG at mm/slub.c:307!", "says-kernel-bug"),
+           std::pair("Nov 30 10:00:00 node-a kernel: Kernel panic - not syncing: Fatal exception", "says-kernel-bug"),
            std::pair("[2024-01-03 14:05:36,716] [ERROR] [launch.py:321:sigkill_handler] exits with return code = -7",
                      "says-killed"),
        }) {
