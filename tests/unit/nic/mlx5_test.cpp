@@ -494,6 +494,7 @@ TEST(Mlx5Trust, WithOfedWaitsForAnIdlePortUnlessDscpIsTrusted) {
   EXPECT_EQ(bed.nic.carrier_downs, 1U);
   bed.terms.in_use = kInUse;
   EXPECT_EQ(of(bed.apply({.dscp_map = DscpMap{{26, 4}}}), "dscp_map").outcome, Outcome::applied) << "a repair";
+  EXPECT_EQ(of(bed.apply({.dscp_map = DscpMap{}}), "dscp_map").outcome, Outcome::pending) << "the last ones";
   EXPECT_EQ(bed.nic.carrier_downs, 1U);
 }
 
