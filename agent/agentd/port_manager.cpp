@@ -422,8 +422,10 @@ Result<void> PortManager::settle(const std::string& id) {
     return settled;
   }
   entry->unsettled = 0;
-  restored_.erase(id);
-  if (entry->carrier.value_or(true)) unsettled_.remove(entry->port);
+  if (entry->carrier.value_or(true)) {
+    restored_.erase(id);
+    unsettled_.remove(entry->port);
+  }
   return settled;
 }
 

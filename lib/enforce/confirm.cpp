@@ -100,7 +100,10 @@ std::chrono::seconds RetryPause::after(const Changes& changes, std::chrono::seco
   const bool is_refused = std::ranges::any_of(
       changes, [](const Change& change) { return !is_done(change.outcome) && !is_left_to_do(change); });
   const bool is_left = std::ranges::any_of(changes, [](const Change& change) { return !is_done(change.outcome); });
-  if (waits || !is_refused || contains(changes, true, &Change::is_unprotected)) longest = std::min(longest, kMinute);
+  if (waits || !is_refused) longest = std::min(longest, kMinute);
+  for (const Change& change : changes)
+    if (change.is_unprotected)
+      longest = std::min<std::chrono::seconds>(longest, keeps_link(change) ? kMinute : kLongestWithoutPfc);
   doublings_ = is_refused || (is_left && !waits) ? std::min(doublings_ + 1, kMostDoublings) : 0;
   return std::min(longest, std::chrono::seconds(1U << doublings_));
 }

@@ -118,8 +118,8 @@ Result<Changes> lapse(const std::string& directory, Kernel& kernel, const std::v
 
 // The pause before the next lapse(): a second while a port is busy; doubled, up to a minute, while settings are
 // refused, because each try of a disruptive write may stop traffic, or while nothing else is left than settings that no
-// present port has. `longest`: the limit in place of a minute if only refused settings remain, none of which leaves
-// RoCE without protection (Change::is_unprotected).
+// present port has. `longest`: the limit in place of a minute if only refused settings remain. If one of them leaves
+// RoCE without protection (Change::is_unprotected), it is a minute for global pause, and ten for PFC.
 class RetryPause {
  public:
   static constexpr std::chrono::seconds kMinute{60}, kHour{3'600};

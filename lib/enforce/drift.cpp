@@ -6,7 +6,9 @@
 namespace fabric::qos {
 namespace {
 
-constexpr std::chrono::milliseconds kLongestHold{3'600'000}, kLongestQuiet{45'000}, kReportPause{10'000};
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLongestHold{3'600'000}, kLongestQuiet{45'000}, kReportPause{10'000};
 
 }  // namespace
 
@@ -14,10 +16,11 @@ Drift::Transition Drift::observe(const Change& change, Instant now, bool written
   Track& track = ports_[change.port][change.key()];
   if (was_written(change)) return repaired(track, change, now);
   if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored) {
-    std::chrono::milliseconds pause = reread_;
-    if (change.is_unprotected) track.failures = 0;
-    for (unsigned i = 0; i < track.failures && pause < kLongestHold; ++i) pause *= 2;
-    track.retry = now + std::min(pause, kLongestHold);
+    milliseconds pause = reread_, longest = kLongestHold;
+    if (change.is_unprotected)
+      longest = keeps_link(change) ? reread_ : std::max<milliseconds>(reread_, kLongestWithoutPfc);
+    for (unsigned i = 0; i < track.failures && pause < longest; ++i) pause *= 2;
+    track.retry = now + std::min(pause, longest);
     ++track.failures;
     return Transition::nothing;
   }

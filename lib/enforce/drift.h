@@ -17,9 +17,9 @@ using Instant = std::chrono::steady_clock::time_point;
 // most, so that the setting is written within a minute after the last foreign write even if that write was noticed
 // late). Then it is written once more, and a single further reversal is a conflict again, because some writers only
 // react to our writes. A setting that the driver refuses or ignores is held, too: for one re-read period, and twice as
-// long after each further failure, up to an hour. A refused PFC or global pause without which RoCE lacks protection
-// (Change::is_unprotected) is held for one re-read period after every failure: a refusal leaves the link as it is, and
-// a job must not wait for its protection.
+// long after each further failure, up to an hour. Without a refused global pause or PFC, RoCE may lack protection
+// (Change::is_unprotected), for which a job must not wait: such a pause is held for one re-read period after every
+// failure, and PFC, whose refusal may have restarted the link, up to ten minutes.
 class Drift {
  public:
   Drift(ConflictRule rule, std::chrono::milliseconds reread) : rule_(rule), reread_(reread) {}

@@ -619,8 +619,11 @@ class PortPass {
   [[nodiscard]] bool is_in_conflict(const WantedSetting& row) const {
     return terms_.in_conflict && terms_.in_conflict(row.setting->id);
   }
+  // The deletion of the last DSCP is a change of the trust.
   [[nodiscard]] bool is_disruptive(const WantedSetting& row) const {
-    return fabric::is_disruptive(*row.op, row.setting->id, have_.notes);
+    SettingId id = row.setting->id;
+    if (id == SettingId::dscp_map && want_.dscp_map->empty()) id = SettingId::trust;
+    return fabric::is_disruptive(*row.op, id, have_.notes);
   }
 
   // Reads all wanted settings. After a failure nothing more is written.

@@ -52,8 +52,8 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
 
 // For a program that ends a self-test again and again. A setting that the driver has refused, or accepted without
 // effect, is held as one of the policy is (Drift): it is tried again after a pause that grows up to an hour, because a
-// try may restart the link of a job. Refused global pause or PFC without which RoCE has neither is tried again after
-// each pause of Drift's re-read period.
+// try may restart the link of a job. Refused global pause or PFC without which RoCE has neither is tried again sooner
+// (Drift).
 struct SelfTestRetries {
   Drift& failures;
   Instant now;

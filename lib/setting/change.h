@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cerrno>
+#include <chrono>
 
 #include "base/parse.h"
 #include "setting/setting_table.h"
@@ -66,7 +67,7 @@ struct Change {
   // has refused nothing, and another pass can succeed at once.
   bool is_lost = false;
   // If refused: it is the PFC or the global pause that the policy, or an original, wants, and the other one of them is
-  // off, so that RoCE lacks protection. It is tried again soon, after every refusal.
+  // off, so that RoCE lacks protection. It is tried again soon: see keeps_link().
   bool is_unprotected = false;
   [[nodiscard]] std::string key() const {
     if (!sysctl.empty()) return sysctl;
@@ -89,6 +90,11 @@ inline bool was_written(const Change& change) {
 inline bool waits_by_itself(const Change& change) {
   return change.outcome == Outcome::pending && change.wait != WaitsFor::other_setting;
 }
+// Whether a refusal leaves the link as it is. With PFC, mlx5 restarts it before it judges the buffers, ice and bnxt_en
+// before their firmware can refuse.
+inline bool keeps_link(const Change& refused) { return refused.setting != SettingId::pfc; }
+// The longest pause between tries of a refused PFC that leaves RoCE unprotected.
+inline constexpr std::chrono::minutes kLongestWithoutPfc{10};
 // Whether the write must be tried again, because the port was busy or gone.
 inline bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }
 

@@ -28,8 +28,9 @@ enum class Personality { mlx5, bnxt, ice, nodcb, full, i40e, qede, mlx4 };
 std::string name_of(Personality personality);  // "mlx5"
 
 // A fault of an operation. The names of the operations are those of the drivers: setets setpfc setapp delapp settrust
-// setdcbx setpause setmtu setbuffer setmaxrate setall fwapp (the firmware behind an APP entry of bnxt) fwdcb (the
-// firmware behind every change of ice's ETS, PFC and DSCPs) getets getpfc getpause getbuffer getmaxrate.
+// setdcbx setpause setmtu setbuffer setmaxrate setall fwapp (the firmware behind an APP entry of bnxt) fwpfc
+// (behind its PFC) fwdcb (the firmware behind every change of ice's ETS, PFC and DSCPs) getets getpfc getpause
+// getbuffer getmaxrate.
 struct Fault {
   enum Action { refuse, ignore, vanish, vanish_after } action = refuse;
   int code = 0;         // errno for refuse

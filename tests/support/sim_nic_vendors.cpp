@@ -20,15 +20,19 @@ int SimNic::firmware_app() {
   return verdict;
 }
 
-// bnxt_dcbnl_ieee_setpfc(): the driver keeps the whole struct, and uses pfc_en alone.
+// bnxt_dcbnl_ieee_setpfc(): the driver keeps the whole struct, and uses pfc_en alone. Firmware gets it after the
+// classes were given other queues.
 int SimNic::bnxt_set_pfc(const ieee_pfc& wanted) {
   if (!host_controlled() || !ets_known) return -EINVAL;
   const int remapped = rule_bnxt_pfc(tc_to_qidx.data(), &ets, wanted.pfc_en, traffic_classes);
   if (remapped < 0) return remapped;
+  if (remapped != 0) reopen();
+  int verdict = 0;
+  begin(*this, "fwpfc", verdict);
+  if (verdict != 0) return verdict;
   pfc.pfc_en = wanted.pfc_en;
   pfc.delay = wanted.delay;
   pfc_known = true;
-  if (remapped != 0) reopen();
   return 0;
 }
 

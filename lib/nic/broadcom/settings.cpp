@@ -126,6 +126,15 @@ uint8_t lossy_priorities(const ieee_pfc& pfc, const ieee_ets& ets) {
   return out;
 }
 
+// The part of the shown PFC that the NIC has. If firmware refuses another PFC, the driver has given its lossless queues
+// away before (bnxt_queue_remap()): this one, sent again, brings them back.
+ieee_pfc with_queues(const ieee_pfc& shown, const ieee_ets& ets) {
+  ieee_pfc out = shown;
+  out.pfc_en = static_cast<uint8_t>(shown.pfc_en & ~lossy_priorities(shown, ets));
+  out.delay = mark_of(out.pfc_en, ets);
+  return out;
+}
+
 template <class Values>
 bool is_all_zero(const Values& values) {
   return std::ranges::all_of(values, [](auto each) { return each == 0; });
@@ -262,19 +271,20 @@ Result<void> write_ets(const PortIo& io, const Setting&, const Qos& want, const 
   ieee_ets ets = upstream::wire(*sent.ets, old);
   ets.tc_rx_bw[0] = kWritten;
   ieee_pfc pfc = now->pfc.value_or(ieee_pfc{});
-  const auto lossless = static_cast<uint8_t>(pfc.pfc_en & ~lossy_priorities(pfc, old));
+  const ieee_pfc before = with_queues(pfc, old);
   // Priorities that are lossy now become lossless again if the NIC has enough lossless queues.
   const int most = static_cast<int>(have.capacity.lossless_classes.value_or(kPriorities));
-  if (std::popcount(lossless_classes(pfc.pfc_en, ets.prio_tc)) > most) pfc.pfc_en = lossless;
+  if (std::popcount(lossless_classes(pfc.pfc_en, ets.prio_tc)) > most) pfc.pfc_en = before.pfc_en;
   pfc.delay = mark_of(pfc.pfc_en, ets);
-  const bool needs_queues = (lossless_classes(pfc.pfc_en, ets.prio_tc) & ~lossless_classes(lossless, old.prio_tc)) != 0;
+  const bool needs_queues =
+      (lossless_classes(pfc.pfc_en, ets.prio_tc) & ~lossless_classes(before.pfc_en, old.prio_tc)) != 0;
   auto written = needs_queues ? dcbnl::set_ets(*io.kernel.route, io.id(), ets, pfc)
                               : dcbnl::set_ets(*io.kernel.route, io.id(), ets);
-  // If the PFC is refused, the lossless queues are still those of the old ETS.
+  // The driver keeps the ETS if the PFC is refused.
   if (!written && needs_queues) {
     const auto left = dcbnl::get(*io.kernel.route, io.netdev);
     const bool moved = left && left->ets && !std::ranges::equal(left->ets->prio_tc, old.prio_tc);
-    if (moved) (void)dcbnl::set_ets(*io.kernel.route, io.id(), old);
+    if (moved) (void)dcbnl::set_ets(*io.kernel.route, io.id(), old, before);
   }
   if (!written || !has_key(have.notes.unread, SettingId::ets)) return written;
   // This was the first ETS: the driver was loaded, or its firmware was reset, which frees the driver's own list
@@ -291,10 +301,14 @@ Result<void> write_ets(const PortIo& io, const Setting&, const Qos& want, const 
 Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
+  const ieee_ets ets = now->ets.value_or(ieee_ets{});
   ieee_pfc pfc{};
   pfc.pfc_en = want.pfc->bits;
-  pfc.delay = mark_of(pfc.pfc_en, now->ets.value_or(ieee_ets{}));
-  return dcbnl::set_pfc(*io.kernel.route, io.id(), pfc);
+  pfc.delay = mark_of(pfc.pfc_en, ets);
+  auto written = dcbnl::set_pfc(*io.kernel.route, io.id(), pfc);
+  const bool may_lack_queues = !written && !is_transient(written.error()) && now->pfc && now->pfc->pfc_en != 0;
+  if (may_lack_queues) (void)dcbnl::set_pfc(*io.kernel.route, io.id(), with_queues(*now->pfc, ets));
+  return written;
 }
 
 // dcbx is a flag of the driver; DSCPs and the RoCE priority are one firmware command each. Pause restarts the link

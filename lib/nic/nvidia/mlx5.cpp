@@ -340,12 +340,13 @@ Result<void> write_pfc(const PortIo& io, const Setting& setting, const Qos& want
   return sent ? kept : sent;
 }
 
-// At ENOMEM no buffer would send pause: it is switched off again, so that the pass returns to PFC.
+// At ENOMEM no buffer would send pause: it is set back, so that the pass returns to PFC.
 Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& reading) {
   auto sent = upstream::write_pause(io, setting, want, reading);
   if (!sent || !(want.pause->rx || want.pause->tx) || !has_key(io.writable, SettingId::prio2buffer)) return sent;
   sent = map_again(io, PrioSet{});
-  if (!sent && sent.error().code == ENOMEM) (void)upstream::write_pause(io, setting, Qos{.pause = Pause{}}, reading);
+  const Qos old{.pause = reading.values.pause.value_or(Pause{})};
+  if (!sent && sent.error().code == ENOMEM) (void)upstream::write_pause(io, setting, old, reading);
   return sent;
 }
 

@@ -457,7 +457,7 @@ TEST_F(PortManagerTest, ARefusedSettingIsNotHammered) {
 
 // Firmware refuses for hours to set the PFC that another program has removed. A job must not wait for the end of a
 // pause that has grown to an hour.
-TEST_F(PortManagerTest, APfcThatIsRefusedComesBackWithTheNextReRead) {
+TEST_F(PortManagerTest, APfcThatIsRefusedComesBackWithinTenMinutes) {
   SimNic& nic = enforced(Personality::full);
   ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
   nic.pfc.pfc_en = 0;
@@ -466,8 +466,24 @@ TEST_F(PortManagerTest, APfcThatIsRefusedComesBackWithTheNextReRead) {
   EXPECT_EQ(outcome("pfc"), "refused");
   EXPECT_EQ(told(message_id::not_set), 1U) << "the journal has one line";
   nic.faults.clear();
-  look();
+  for (int i = 0; i < 20; ++i, now_ += seconds(30)) look();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+}
+
+// mlx5 restarts the link before it judges the buffers, and once more for the old PFC.
+TEST_F(PortManagerTest, APfcWhoseRefusalRestartsTheLinkIsTriedLessAndLess) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  nic.pause = {};
+  nic.manual_buffers = true;
+  nic.buffer.buffer_size[0] = 20'096;
+  start(kEnforce, "[[port]]\npause = \"off\"\npfc = [3]\n");
+  for (int i = 0; i < 240; ++i, now_ += seconds(30)) {
+    nic.link_up();
+    look();
+  }
+  EXPECT_EQ(outcome("pfc"), "refused");
+  EXPECT_GT(nic.carrier_downs, 4U);
+  EXPECT_LT(nic.carrier_downs, 30U);
 }
 
 // A PFC beside which global pause came back protects nothing more: each of its tries would switch pause off.
@@ -930,6 +946,13 @@ TEST_F(PortManagerTest, AnInterruptedSelfTestIsRestored) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
   EXPECT_FALSE(tree_.root().exists(state::kSelfTestFile));
   EXPECT_TRUE(said(message_id::port, "self-test"));
+  // A refused settle is repeated, and meanwhile the link has failed.
+  rtnl::Link link = link_of(nic);
+  link.carrier = false;
+  manager_->link_changed(link);
+  EXPECT_TRUE(manager_->settle(kId).ok());
+  link.carrier = true;
+  manager_->link_changed(link);
   nic.link_up();
   const unsigned writes = nic.calls["setpfc"];
   EXPECT_TRUE(manager_->settle(kId).ok());

@@ -452,7 +452,10 @@ TEST(RetryPause, GrowsWhileSettingsAreRefused) {
       << "it waits for the refused one";
   Change unprotected = refused;
   unprotected.is_unprotected = true;
-  EXPECT_EQ(pause.after({refused, unprotected}, kHour), std::chrono::minutes(1)) << "a job has no PFC";
+  unprotected.setting = SettingId::pause;
+  EXPECT_EQ(pause.after({refused, unprotected}, kHour), std::chrono::minutes(1)) << "a job has no global pause";
+  unprotected.setting = SettingId::pfc;
+  EXPECT_EQ(pause.after({refused, unprotected}, kHour), std::chrono::minutes(10)) << "each try may restart the link";
 }
 
 // The guard's act leaves a file: the tree shows the effects of a separate process.

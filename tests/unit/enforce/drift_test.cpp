@@ -161,17 +161,33 @@ TEST_F(DriftTest, ARefusedWriteIsHeldEverLonger) {
 }
 
 // A job must not wait an hour for its protection because a firmware was busy for one.
-TEST_F(DriftTest, ARefusalThatLeavesRoceUnprotectedIsRepeatedAfterEachReReadPeriod) {
-  Change refusal = change(Outcome::refused);
+TEST_F(DriftTest, ARefusedPauseThatLeavesRoceUnprotectedIsRepeatedAfterEachReReadPeriod) {
+  Change refusal = change(Outcome::ignored);
+  refusal.setting = SettingId::pause;
+  const auto is_held = [this] { return drift_.is_held("mlx5_0/1", "pause", now_); };
+  for (int i = 0; i < 8; ++i) drift_.observe(refusal, now_);
+  refusal.outcome = Outcome::refused;
   refusal.is_unprotected = true;
-  for (int i = 0; i < 8; ++i) see(Outcome::ignored);
   for (int i = 0; i < 20; ++i) {
     drift_.observe(refusal, now_);
     now_ += seconds(29);
-    EXPECT_TRUE(held()) << i;
+    EXPECT_TRUE(is_held()) << i;
     now_ += seconds(1);
-    EXPECT_FALSE(held()) << i;
+    EXPECT_FALSE(is_held()) << i;
   }
+}
+
+// Each try of PFC may restart the link before it is refused.
+TEST_F(DriftTest, ARefusedPfcThatLeavesRoceUnprotectedIsRepeatedWithinTenMinutes) {
+  Change refusal = change(Outcome::refused);
+  refusal.is_unprotected = true;
+  for (int i = 0; i < 20; ++i) {
+    now_ += seconds(600);
+    EXPECT_FALSE(held()) << i;
+    drift_.observe(refusal, now_);
+  }
+  now_ += seconds(599);
+  EXPECT_TRUE(held());
 }
 
 TEST_F(DriftTest, SuccessForgetsFailures) {

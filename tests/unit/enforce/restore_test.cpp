@@ -498,8 +498,8 @@ TEST(SelfTest, RepeatsTheWriteThatReturnsProtectionAndSaysThatItFailed) {
 }
 
 // A program that ends a test comes again and again. A write that the driver accepts without effect may restart the link
-// of the job each time: it is repeated after pauses that grow. A refusal leaves the link as it is, and the job has no
-// protection: it is repeated after each period, however often it was refused.
+// of the job each time: it is repeated after pauses that grow. A refused pause leaves the link as it is, and the job
+// has no protection: it is repeated after each period, however often it was refused.
 TEST(SelfTest, AFailedReturnOfProtectionIsRepeatedSoonIfItWasRefused) {
   for (const Fault& fault : {Fault{Fault::refuse, EIO}, Fault{Fault::ignore}}) {
     const bool is_refused = fault.action == Fault::refuse;

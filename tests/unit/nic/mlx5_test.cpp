@@ -352,6 +352,21 @@ TEST_F(Mlx5Buffers, PauseThatIsNeverSentIsRefusedAndPfcStays) {
   EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(changes);
 }
 
+// The NIC still obeys the pause of the switch.
+TEST_F(Mlx5Buffers, PauseThatIsNeverSentIsSetBackToWhatItWas) {
+  bed.nic.pause = {.rx = true};
+  std::ranges::copy(kBuffer1, bed.nic.buffer.prio2buffer);
+  bed.nic.buffer.buffer_size[0] = 20'096;
+  bed.nic.buffer.buffer_size[1] = 100'224;
+  const Reading have{.values = bed.read()};
+  PortIo io{.kernel = bed.kernel, .netdev = bed.nic.name, .ifindex = bed.nic.ifindex};
+  io.writable.set(index(SettingId::prio2buffer));
+  const Op& op = op_of(driver_for("mlx5_core"), SettingId::pause);
+  EXPECT_EQ(code_of(op.write(io, setting_of(SettingId::pause), {.pause = Pause{true, true}}, have)), ENOMEM);
+  EXPECT_TRUE(bed.nic.pause.rx);
+  EXPECT_FALSE(bed.nic.pause.tx);
+}
+
 TEST_F(Mlx5Buffers, PauseThatPfcHasEndedIsWrittenAgain) {
   const Qos want{.pause = Pause{true, true}, .pfc = PrioSet{}};
   bed.nic.pfc.pfc_en = 0x08;
@@ -479,6 +494,7 @@ TEST(Mlx5Trust, WithOfedWaitsForAnIdlePortUnlessDscpIsTrusted) {
   EXPECT_EQ(bed.nic.carrier_downs, 1U);
   bed.terms.in_use = kInUse;
   EXPECT_EQ(of(bed.apply({.dscp_map = DscpMap{{26, 4}}}), "dscp_map").outcome, Outcome::applied) << "a repair";
+  EXPECT_EQ(of(bed.apply({.dscp_map = DscpMap{}}), "dscp_map").outcome, Outcome::pending) << "the last ones";
   EXPECT_EQ(bed.nic.carrier_downs, 1U);
 }
 

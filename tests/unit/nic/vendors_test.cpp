@@ -331,6 +331,26 @@ TEST_F(BnxtQueues, AnEtsWhosePfcIsRefusedIsTakenBack) {
   EXPECT_EQ(bed.nic.ets.prio_tc[3], 3);
 }
 
+// The firmware refuses the PFC after the driver has given the lossless queues to other classes.
+TEST_F(BnxtQueues, AnEtsWhosePfcTheFirmwareRefusesIsTakenBackWithItsQueues) {
+  want.ets->prio_tc[3] = 5;
+  bed.nic.faults["fwpfc"] = {.action = Fault::refuse, .code = EIO};
+  EXPECT_EQ(of(bed.settle_to({.ets = want.ets}), "ets").outcome, Outcome::refused);
+  EXPECT_EQ(bed.nic.ets.prio_tc[3], 3);
+  EXPECT_NE(protection_of(bed.nic, 3), 0u);
+}
+
+TEST_F(BnxtQueues, APfcThatTheFirmwareRefusesLeavesTheOldOneItsQueues) {
+  const Reading have{.values = bed.read()};
+  const PortIo io{.kernel = bed.kernel, .netdev = bed.nic.name, .ifindex = bed.nic.ifindex};
+  bed.nic.faults["fwpfc"] = {.action = Fault::refuse, .code = EIO};
+  EXPECT_FALSE(op_of(driver_for("bnxt_en"), SettingId::pfc)
+                   .write(io, setting_of(SettingId::pfc), {.pfc = PrioSet{0x60}}, have)
+                   .ok());
+  EXPECT_EQ(bed.read().pfc, PrioSet{0x08});
+  EXPECT_NE(protection_of(bed.nic, 3), 0u);
+}
+
 TEST_F(BnxtQueues, AnEtsThatKeepsTheClassesOfLosslessPrioritiesLeavesPfc) {
   want.ets->prio_tc[1] = 0;
   bed.nic.calls.clear();
@@ -351,13 +371,15 @@ TEST_F(BnxtQueues, AnEtsThatNeedsMoreLosslessQueuesThanTheNicHasIsNotTried) {
   EXPECT_EQ(bed.nic.calls["setets"], 0u);
 }
 
-// Two programs set ETS and PFC in turn: no reading shows a priority as lossless that is not.
+// Two programs set ETS and PFC in turn, and the firmware refuses some PFC: no reading shows a priority as lossless that
+// is not.
 TEST_F(BnxtQueues, NoReadingShowsALossyPriorityAsLossless) {
   std::mt19937 random{1};
   for (int round = 0; round < 500; ++round) {
     Ets ets{};
     for (auto& tc : ets.prio_tc) tc = static_cast<uint8_t>(random() % 8);
     const PrioSet pfc{static_cast<uint8_t>(random() % 4 == 0 ? 0 : 1U << random() % 8 | 1U << random() % 8)};
+    bed.nic.faults["fwpfc"] = {.action = Fault::refuse, .code = EIO, .times = static_cast<int>(random() % 2)};
     switch (random() % 3) {
       case 0: bed.settle_to({.ets = ets}); break;
       case 1: bed.settle_to({.pfc = pfc}); break;
