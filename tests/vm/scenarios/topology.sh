@@ -9,9 +9,9 @@ BUILT=/usr/lib/fabsim/topology.json
 [[ -e $BUILT ]] || BUILT=/mnt/host/topology.json
 fabric-agentctl topo --json >"$OUT/topo.json"
 fabric-agentctl topo | tee "$OUT/topo.txt"
-paths() { jq -cS '[.paths[] | {gpu, nic, class}] | map(select(.nic | test("^0000:[26][46]:"))) | sort_by(.gpu + .nic)' "$1"; }
+paths() { jq -c '[.paths[] | {gpu, nic, class}] | map(select(.nic | test("^0000:[26][46]:"))) | sort_by(.gpu + .nic)' "$1"; }
 eq "every pair as it was built" "$(paths "$OUT/topo.json")" "$(paths $BUILT)"
-eq "every pairing as it was built" "$(jq -cS '.pairs | sort_by(.gpu)' "$OUT/topo.json")" "$(jq -cS '.pairs | sort_by(.gpu)' $BUILT)"
+eq "every pairing as it was built" "$(jq -c '.pairs | sort_by(.gpu)' "$OUT/topo.json")" "$(jq -c '.pairs | sort_by(.gpu)' $BUILT)"
 eq "NUMA nodes of the GPUs" "$(jq -c '[.gpus[].numa]' "$OUT/topo.json")" "$(jq -c '[.gpus[].numa]' $BUILT)"
 lstopo-no-graphics --whole-io --of xml >/tmp/hwloc.xml
 fabric-agentctl topo --json --hwloc-xml /tmp/hwloc.xml >"$OUT/topo-hwloc.json"

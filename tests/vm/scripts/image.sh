@@ -29,6 +29,7 @@ make_image() {
 	install -m 755 -t "$root/usr/lib/fabsim" "$VM"/guest/{start,netup,mgmtup,run-script}
 	install -m 644 -t "$root/usr/lib/fabsim" "$VM"/guest/{nics,lib.sh} "$VM/topology.json"
 	install -m 755 -t "$root/usr/local/bin" "$VM/guest/dcbraw"
+	ln -s /usr/bin/gojq "$root/usr/local/bin/jq" # it starts in a tenth of jq's time, which counts on an emulated CPU; it sorts keys
 	install -m 644 -t "$root/etc/systemd/system" "$VM"/guest/*.service
 	install -m 644 -t "$root/etc/udev/rules.d" "$VM"/guest/*.rules
 	ln -s /dev/null "$root/etc/tmpfiles.d/systemd-nologin.conf"

@@ -2,7 +2,7 @@
 
 ROOTFS_PACKAGES=(
 	# a server: init, devices, users, the operator's usual tools
-	systemd systemd-sysv dbus udev kmod libpam-systemd adduser sudo procps psmisc less curl jq strace tcpdump python3
+	systemd systemd-sysv dbus udev kmod libpam-systemd adduser sudo procps psmisc less curl gojq strace tcpdump python3
 	iproute2 iputils-ping pciutils ethtool openssh-server
 	# RDMA and locality as on a GPU node
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest hwloc-nox lldpd
@@ -13,7 +13,8 @@ ROOTFS_PACKAGES=(
 
 # What the mirror would give today; asked once and kept until --refresh, so that a warm build needs no index.
 resolve_rootfs() {
-	local file=$CACHE/resolved-rootfs p
+	local file p
+	file=$CACHE/resolved-rootfs-$(printf '%s' "${ROOTFS_PACKAGES[*]}" | sha256sum | cut -c1-8)
 	if [[ ! -e $file ]]; then
 		for p in "${ROOTFS_PACKAGES[@]}"; do
 			if [[ -z $(candidate "$p") ]]; then refresh_index; break; fi

@@ -82,7 +82,7 @@ clear_calls() { local n; for n in 0 1 2 3; do fabsim "$n" calls 0; fabsim "$n" l
 readback() {
   local n=$1 dev
   dev=$(netdev "$n")
-  raw "$n" get 2>/dev/null | jq -cS --argjson mtu "$(cat "/sys/class/net/$dev/mtu")" \
+  raw "$n" get 2>/dev/null | jq -c --argjson mtu "$(cat "/sys/class/net/$dev/mtu")" \
     --arg pause "$(ethtool -a "$dev" 2>/dev/null | awk '/^[RT]X:/ { printf "%s", $2 } END { print "" }')" \
     --arg card "$(fabsim "$n" personality)" \
     '{ack, dcbx, trust, pfc_en: .pfc.pfc_en, delay: (if $card == "bnxt" then null else .pfc.delay end), prio_tc: .ets.prio_tc, tsa: .ets.tc_tsa, bw: .ets.tc_tx_bw,
