@@ -183,7 +183,9 @@ void replace_pause_or_pfc(Personality personality, unsigned step) {
           const Changes last = run.pass(want, by_restore);
           if (to.pause && to.pfc) continue;  // not every driver can have both
           EXPECT_EQ(run.shown_pause().rx, to.pause) << run.log() << text(last);
-          EXPECT_EQ(run.bed.nic.pfc.pfc_en, to.pfc ? 0x08 : 0) << run.log() << text(last);
+          // bnxt shows PFC of a priority that it does not pause, because its class has no lossless queue.
+          const bool is_idle = run.bed.nic.pfc.pfc_en == 0x08 && protection_of(run.bed.nic, 3) == 0;
+          EXPECT_EQ(is_idle ? 0 : run.bed.nic.pfc.pfc_en, to.pfc ? 0x08 : 0) << run.log() << text(last);
           if (testing::Test::HasFailure()) return;
         }
 }

@@ -86,6 +86,13 @@ void expect_protected(Personality personality, const RocePolicy& from, const Roc
   bed.terms = free_terms();
   bed.settle_to(to.want);
   const Changes last = bed.settle_to(to.want);
+  // bnxt has two lossless queues. If a refusal in between leaves PFC on priorities that the new ETS would spread over
+  // more classes, the class of traffic waits where it is protected.
+  if (personality == Personality::bnxt &&
+      has_outcome(last, "ets", Outcome::unsupported, "lossless traffic classes, the NIC has 2")) {
+    EXPECT_EQ(protection_on(bed.nic, from.dscp) & from_start, from_start) << text(last);
+    return;
+  }
   EXPECT_TRUE(keys_with(last, Outcome::pending).empty() && keys_with(last, Outcome::refused).empty())
       << name_of(personality) << ": from \"" << from.name << "\" to \"" << to.name << "\", after " << hindrance.text()
       << "\n"
