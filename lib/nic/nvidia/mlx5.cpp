@@ -112,9 +112,6 @@ std::string why_not_shown(const Ets& ets) {
          " with 100 %. The same order of service: tsa \"strict\" for class " + first + ", and 100 % for class " + last;
 }
 
-// Whether write_pfc() keeps global pause, which a change of PFC's bits ends.
-bool keeps_pause(const Qos& want) { return want.pfc->bits == 0 && !want.pause; }
-
 // mlx5e_dcbnl_ieee_setpfc() makes buffers lossless, and computes their thresholds, only if it knows that the host owns
 // them: if firmware reports it (6.12), or if a buffer was set since the driver was loaded (6.1, OFED). Global pause
 // makes none lossless. A new map has this effect in any case (fill_pfc_en()): a priority, but none of `stay`, is mapped
@@ -222,7 +219,7 @@ Qos expected(const Qos& want, const Reading& have) {
 }
 
 void effect(const Setting& setting, const Qos& want, Qos& have) {
-  if (setting.id == SettingId::pfc && have.pause && have.pfc != want.pfc && !keeps_pause(want)) have.pause = Pause{};
+  if (setting.id == SettingId::pfc && have.pause && have.pfc != want.pfc && want.pfc->bits != 0) have.pause = Pause{};
   copy_value(setting, want, have);
   if (setting.id == SettingId::trust) have.dscp_map = map_for(*want.trust);
   if (setting.id == SettingId::dscp_map) have.trust = want.dscp_map->empty() ? Trust::pcp : Trust::dscp;
@@ -318,8 +315,8 @@ Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& want
 // If PFC or pause was on before, a longer cable is sent separately, later: mlx5e_port_manual_buffer_config() checks the
 // old lossless buffers with the new length before it uses the bits. If the buffers stay lossy (ENOMEM), the bits are on
 // and the link has been toggled, and the same bits again would change nothing: the old bits are set again.
-// New bits end global pause (mlx5_set_port_pfc()). It is set again if no PFC replaces it; if the policy names it, the
-// pass does that.
+// New bits end global pause (mlx5_set_port_pfc()). It is set again at once if no PFC replaces it; if it is refused, the
+// old bits are.
 Result<void> write_pfc(const PortIo& io, const Setting& setting, const Qos& want, const Reading& reading) {
   const Qos& have = reading.values;
   std::optional<uint32_t> cable;  // unless another writer keeps changing it back
@@ -335,9 +332,11 @@ Result<void> write_pfc(const PortIo& io, const Setting& setting, const Qos& want
   if (stays_lossy) (void)send_pfc(io, have.pfc.value_or(PrioSet{}), have.cable_length);
   const Pause pause = have.pause.value_or(Pause{});
   const bool was_paused = pause.rx || pause.tx, is_replaced = sent && want.pfc->bits != 0;
-  if (!was_paused || is_replaced || has_key(io.writable, SettingId::pause)) return sent;
+  if (!was_paused || is_replaced) return sent;
   const auto kept = upstream::write_pause(io, setting, have, reading);
-  return sent ? kept : sent;
+  if (kept || !sent) return sent;
+  (void)send_pfc(io, have.pfc.value_or(PrioSet{}), have.cable_length);
+  return kept;
 }
 
 // At ENOMEM no buffer would send pause: it is set back, so that the pass returns to PFC.
