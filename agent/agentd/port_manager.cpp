@@ -364,7 +364,8 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
                    .wanted_of = wanted_of_bond(),
                    .disruptive = policy_.disruptive == Disruptive::never ? Disruptive::idle : policy_.disruptive,
                    .window = maintenance_now()};
-  if (entry.lost_protection) terms.original = protection_before(entry);  // the originals are what is wanted
+  // A release wants the original settings themselves: only a lost protection is more than they have.
+  if (entry.lost_protection) terms.original = protection_before(entry);
   if (!suspension_.reason().empty()) return {};
   auto done = releases_.restore(entry.port, turns_.terms_for(entry.port, terms, now), now);
   if (!done) return {};

@@ -227,7 +227,7 @@ Result<SelfTest> self_test(Kernel& kernel, const Port& port, const Qos& want, co
   // If an earlier test of the port was killed, the record has the settings from before that test.
   const bool is_second = state::find_original(*record, port) != record->end();
   state::Original& entry = state::original_of(*record, port);
-  // It may have been ended in part: what is not in the record any more is as it is now.
+  // An earlier test may have ended in part. A setting that its record does not have any more keeps its present value.
   for (const Setting& setting : kSettings)
     if (!has_value(setting, entry)) copy_value(setting, before->values, entry);
   if (entry.fec == kUnknownFec) entry.fec.reset();

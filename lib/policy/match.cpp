@@ -280,7 +280,7 @@ std::vector<std::string> drivers_of(const std::vector<std::string>& ids) {
   return out;
 }
 
-// covers() for one key of match. A PCI id stands for the driver of its devices.
+// covers() for one key of match. A PCI id counts as the driver of its devices.
 bool covers(const Match& early, const Match& late, std::vector<std::string> Match::*key) {
   if (key == &Match::driver && late.driver.empty()) return covers(early.driver, drivers_of(late.pci_id));
   return covers(early.*key, late.*key);

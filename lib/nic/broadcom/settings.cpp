@@ -5,8 +5,9 @@
 //
 // The NIC sends PFC frames of a priority only if its traffic class has a lossless queue, of which there are few.
 // bnxt_hwrm_queue_pfc_cfg() gives one to each class that PFC needs, by the ETS of that moment. bnxt_dcbnl_ieee_setets()
-// gives none, so that a priority with PFC that it moves to another class is lossy; the driver shows its PFC all the
-// same. So PFC is sent again with such an ETS, in the same message, and what was sent is remembered in ieee_pfc.delay.
+// gives none, so that a priority with PFC that it moves to another class is lossy, while the driver still shows its
+// PFC. So PFC is sent again with such an ETS, in the same message. A mark in ieee_pfc.delay has the classes with a
+// queue.
 //
 // roce_prio is the entry of RoCE v2 (UDP port 4791), from which the firmware takes RoCE's priority
 // (bnxt_dcbnl_ieee_setapp()); the inbox driver supports no other entry. Without an entry the

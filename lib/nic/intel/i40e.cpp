@@ -56,7 +56,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 }
 
 // i40e_dcb_sw_default_config() gives the NIC one class without PFC when the agent stops. Depending on the firmware, the
-// driver shows the agent's ETS and PFC all the same: they are sent again, so that the NIC has what is shown.
+// driver still shows the agent's ETS and PFC: they are sent again, so that the NIC agrees with its reading.
 Result<void> write_agent(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   auto written = intel::write_agent(io, kAgent, *want.fw_lldp);
   if (!written || *want.fw_lldp) return written;

@@ -333,7 +333,7 @@ Result<void> write_pfc(const PortIo& io, const Setting& setting, const Qos& want
   const Pause pause = have.pause.value_or(Pause{});
   const bool was_paused = pause.rx || pause.tx, is_replaced = sent && want.pfc->bits != 0;
   if (!was_paused || is_replaced) return sent;
-  const auto kept = upstream::write_pause(io, setting, have, reading);
+  const auto kept = write_pause(io, setting, have, reading);
   if (kept || !sent) return sent;
   (void)send_pfc(io, have.pfc.value_or(PrioSet{}), have.cable_length);
   return kept;

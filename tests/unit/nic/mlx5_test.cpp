@@ -340,6 +340,17 @@ TEST_F(Mlx5Buffers, PauseIsSentByBuffersOfTheHost) {
   EXPECT_EQ(bed.read(keys_of(want)).prio2buffer, kBuffer1);
 }
 
+TEST_F(Mlx5Buffers, PauseThatPfcHasEndedIsSentAtOnce) {
+  Qos want = roce(30, {.bytes = {100'224, 100'224}});
+  settle(want);
+  ASSERT_EQ(bed.nic.set_pause({true, true}), 0);
+  want.pause = Pause{true, true};
+  want.pfc = PrioSet{};
+  const Changes changes = bed.apply(want);  // the toggle leaves the link down
+  ASSERT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx && bed.nic.pfc.pfc_en == 0) << text(changes);
+  EXPECT_FALSE(bed.nic.lossy[0] || bed.nic.lossy[1]) << text(changes);
+}
+
 TEST_F(Mlx5Buffers, PauseThatIsNeverSentIsRefusedAndPfcStays) {
   Qos want = roce(30, {.bytes = {20'160, 100'224}});
   settle(want);
