@@ -179,12 +179,13 @@ class PortPass {
       const auto pause = std::ranges::find(out, SettingId::pause);
       const auto end = pair && !wants_pause ? std::ranges::find_first_of(out, kNeedPauseOff) : out.end();
       if (pause < end) std::rotate(pause, pause + 1, end);
-      // The marks, too: pause protects every priority, PFC only those that the marks lead to.
-      if (pair && !wants_pause)
-        std::stable_partition(std::ranges::find(out, SettingId::pause), out.end(), [](SettingId id) {
-          return setting_of(id).traffic == TrafficPart::classifies || id == SettingId::cc;  // bnxt's marks follow cc
-        });
     }
+    // The marks, too: pause protects every priority, PFC only those that the marks lead to.
+    const WantedSetting* pfc = find(SettingId::pfc);
+    if ((pair && !wants_pause) || (pfc != nullptr && ends_pause(*pfc)))
+      std::stable_partition(std::ranges::find(out, SettingId::pause), out.end(), [](SettingId id) {
+        return setting_of(id).traffic == TrafficPart::classifies || id == SettingId::cc;  // bnxt's marks follow cc
+      });
     return out;
   }
 
@@ -206,10 +207,11 @@ class PortPass {
     if (row.progress == Progress::blocked) return false;
     // A write that only takes protection away waits for an idle port, unless a step towards it takes none.
     // Pause protects every priority, also beside a PFC that is on for some.
-    const bool ends_pause =
+    const bool takes_pause =
         row.setting->id == SettingId::pause && !pair && is_less(SettingId::pause, want_, have_.values);
-    const bool takes = !is_disruptive(row) && !moves(row.setting->id) && (takes_away(row.setting->id) || ends_pause);
-    row.waits = takes ? harm_blocker("the write takes protection away from RoCE's traffic", !ends_pause) : std::nullopt;
+    const bool takes = !is_disruptive(row) && !moves(row.setting->id) && (takes_away(row.setting->id) || takes_pause);
+    row.waits =
+        takes ? harm_blocker("the write takes protection away from RoCE's traffic", !takes_pause) : std::nullopt;
     // Global pause will protect every priority: PFC is released in one step.
     const bool is_replaced = pair && &row == pair->from && !row.waits;
     std::optional<Qos> value = is_replaced ? want_ : next_value(*row.setting, row.waits.has_value());
@@ -348,12 +350,17 @@ class PortPass {
            !std::ranges::all_of(guards_, [=](const TrafficGuard& guard) { return guard.only_protects(id); });
   }
 
-  // Why the new protection cannot come or would not reach RoCE, or not now.
-  [[nodiscard]] std::optional<Blocker> blocker_of_new(const WantedSetting& to) {
-    if (!in_sync(to)) {
-      if (to.progress == Progress::blocked) return to.blocker;
-      if (std::string why = failure_of(to); !why.empty()) return Blocker{Outcome::pending, std::move(why)};
-    }
+  // Beside the setting itself, its write ends global pause: PFC does in the NIC (mlx5), also if the policy does not
+  // name pause.
+  [[nodiscard]] bool ends_pause(const WantedSetting& row) const {
+    if (row.setting->id == SettingId::pause || !has_value(*row.setting, have_.values) || in_sync(row)) return false;
+    Qos after = have_.values;
+    driver_.effect(*row.setting, want_, after);
+    return is_less(SettingId::pause, after, have_.values);
+  }
+
+  // Why RoCE does not reach the priorities of PFC: a setting that leads it there was refused or ignored, or waits.
+  [[nodiscard]] std::optional<Blocker> classification_blocker() const {
     for (const WantedSetting& other : rows_) {
       const std::string why = failure_of(other);
       // A setting that waits for another one does not hold that one.
@@ -362,6 +369,16 @@ class PortPass {
       if (!why.empty() && !may_come && other.setting->traffic == TrafficPart::classifies && differs(other.setting->id))
         return wait_for(other, why);
     }
+    return std::nullopt;
+  }
+
+  // Why the new protection cannot come or would not reach RoCE, or not now.
+  [[nodiscard]] std::optional<Blocker> blocker_of_new(const WantedSetting& to) {
+    if (!in_sync(to)) {
+      if (to.progress == Progress::blocked) return to.blocker;
+      if (std::string why = failure_of(to); !why.empty()) return Blocker{Outcome::pending, std::move(why)};
+    }
+    if (auto blocker = classification_blocker()) return blocker;
     if (in_sync(to)) return std::nullopt;
     auto blocker = blocker_of(to);
     if (!blocker) blocker = firmware_blocker(to);
@@ -431,7 +448,9 @@ class PortPass {
     if (!blocker || blocker->outcome == Outcome::pending)
       if (auto firmware = firmware_blocker(row)) blocker = std::move(firmware);
     if (!blocker) blocker = class_blocker(row.setting->id);
-    if (const auto pair = replacement(); pair && !blocker) {
+    const auto pair = replacement();
+    if (!blocker && !pair && ends_pause(row)) blocker = classification_blocker();
+    if (pair && !blocker) {
       const auto& [from, to] = *pair;
       // Until the new protection is on, the old one stays until the new one may be written, too.
       if (releases(row, *pair)) {

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Shared by tests/run and the scripts of tests/parts, which source it. The current folder is the top of the repository.
 
+LONG_CASES=$(<tests/long_cases)
+
 # configure FOLDER OPTION...: runs cmake, and uses lld if it is installed. ccache is off, because with precompiled headers each cache
 # miss runs the preprocessor twice, and ninja avoids repeated builds. CMAKE_CXX_COMPILER_LAUNCHER=ccache in the environment turns it on.
 configure() {
