@@ -407,6 +407,18 @@ class PortPass {
       if (saved_ && !*saved_) return;
     }
     const std::string why = failure_of(*to);
+    // Global pause needs its buffers: the policy's may be too small for the priorities without PFC.
+    if (id == SettingId::pause && !is_lost)
+      for (const SettingId buffers : {SettingId::prio2buffer, SettingId::buffer_size}) {
+        WantedSetting* row = find(buffers);
+        if (row == nullptr || is_in_conflict(*row) || !has_value(*row->setting, *protection_)) continue;
+        if (same_value(*row->setting, *protection_, have_.values)) continue;
+        Qos old = have_.values;
+        old.prio2buffer = protection_->prio2buffer;
+        old.buffer_size = protection_->buffer_size;
+        if (write(*row, old)) block(*row, wait_for(*to, why));
+        if (read_error_) return;
+      }
     Qos value = have_.values;
     copy_value(*from->setting, *protection_, value);
     const auto written = write(*from, value);

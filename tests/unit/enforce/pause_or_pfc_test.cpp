@@ -308,6 +308,28 @@ TEST(PauseOrPfcPending, PauseStaysUntilRocesPacketsAreWherePfcIs) {
     }
 }
 
+// New bits of PFC end pause in the NIC.
+TEST(PauseOrPfcPending, PauseThatThePolicyDoesNotNameStaysToo) {
+  for (const bool is_held : {false, true}) {
+    SCOPED_TRACE(is_held ? "held by another writer" : "refused");
+    FileBed bed{Personality::mlx5};
+    bed.nic.pause = {.rx = true, .tx = true};
+    Qos want = policy(Personality::mlx5, kPfc, true);
+    want.pause.reset();
+    if (is_held)
+      bed.terms.in_conflict = [](SettingId id) { return id == SettingId::dscp_map || id == SettingId::trust; };
+    else bed.nic.faults["setapp"] = {Fault::refuse, EIO};
+    const Changes changes = bed.settle_to(want);
+    EXPECT_TRUE(is_lossless(bed.nic)) << text(changes);
+    EXPECT_TRUE(has_outcome(changes, "pfc", Outcome::pending, "waits for ")) << text(changes);
+    bed.nic.faults.clear();
+    bed.terms = free_terms();
+    bed.settle_to(want);
+    EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+    EXPECT_TRUE(is_lossless(bed.nic));
+  }
+}
+
 // PFC of another priority is on beside pause. If the driver refuses the new PFC, pause comes back.
 TEST(PauseOrPfcPending, PauseComesBackIfPfcStaysOnAnotherPriority) {
   for (const Personality personality : {Personality::mlx5, Personality::bnxt, Personality::full}) {

@@ -363,6 +363,24 @@ TEST_F(Mlx5Buffers, PauseThatIsNeverSentIsRefusedAndPfcStays) {
   EXPECT_FALSE(bed.nic.pause.rx || bed.nic.pause.tx) << text(changes);
 }
 
+// With the policy's small buffer of the other priorities, pause would not be sent.
+TEST_F(Mlx5Buffers, PauseComesBackWithItsBuffersIfPfcIsRefused) {
+  bed.nic.manual_buffers = true;
+  bed.nic.pause = {.rx = true, .tx = true};
+  bed.nic.faults["setpfc"] = {Fault::refuse, EIO, -1};
+  const Qos before = bed.read();
+  const Qos want = roce(30, {.bytes = {20'160, 100'224}});
+  const Changes changes = bed.apply(want);
+  EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx) << text(changes);
+  EXPECT_EQ(bed.read().prio2buffer, before.prio2buffer) << text(changes);
+  EXPECT_EQ(bed.read().buffer_size, before.buffer_size) << text(changes);
+  EXPECT_TRUE(has_outcome(changes, "prio2buffer", Outcome::pending, "waits for pfc")) << text(changes);
+  bed.nic.faults.clear();
+  settle(want);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
+  expect_settled(bed, want);
+}
+
 // The NIC still obeys the pause of the switch.
 TEST_F(Mlx5Buffers, PauseThatIsNeverSentIsSetBackToWhatItWas) {
   bed.nic.pause = {.rx = true};
