@@ -2,7 +2,8 @@
 # The ctest tests that tests/run runs in addition to the unit tests. Their names are KIND/NAME.
 #   fixtures  `programs` (build), `package` (package/build), `image` and `share` (of the virtual server): ctest runs those that a test needs
 #   labels    `all`: only with tests/run --all, or if named; `package`: also with its kind (tests/run vm); `by-hand`: only if named. Tests
-#             that need the package or the virtual server have the label `package`: compiling both builds takes twice the short run's time
+#             that need the package or the virtual server have the label `package`: compiling both builds takes twice the short run's time;
+#             `short`: not with --all, which has a longer test of the same
 #   COST      longer tests begin first
 # A test reports its checks in lines "ok NAME" and "FAIL NAME"; exit status 77 means skipped.
 
@@ -66,7 +67,7 @@ foreach(_file ${_answers})
   string(REGEX REPLACE "prometheus_(.*).yml" "\\1" _name ${_file})
   suite_test(lint/answers-${_name} ENVIRONMENT GOGC=800 COMMAND ${_tools}/promtool test rules tests/${_file})
 endforeach()
-suite_test(lint/scrapes COMMAND tests/parts/scrapes ${_tools}/promtool COST 60)
+suite_test(lint/scrapes COMMAND tests/parts/scrapes ${_tools}/promtool LABELS short COST 60)
 suite_test(lint/scrapes-all COMMAND tests/parts/scrapes ${_tools}/promtool --all LABELS all COST 400)
 suite_test(lint/silences COMMAND tests/parts/silences ${_tools} COST 40)
 suite_test(lint/routes COMMAND ${_tools}/amtool check-config ${_etc}/alertmanager.yml)
@@ -150,7 +151,7 @@ foreach(_test ${_tests})
   suite_test(integration/${_name} COMMAND ${_test} NEEDS package programs LABELS "${_labels}" COST 100)
 endforeach()
 # Two cores, of which one has another test, do not evaluate the rules at twelve times the speed.
-suite_test(fleet/alerts COMMAND tests/fleet/alerts --every 18 --speed 6 NEEDS programs COST 100)
+suite_test(fleet/alerts COMMAND tests/fleet/alerts --every 18 --speed 6 NEEDS programs LABELS short COST 100)
 suite_test(fleet/pairs COMMAND tests/fleet/alerts --speed 6 NEEDS programs COST 100 LABELS all)
 set_tests_properties(fleet/pairs PROPERTIES RUN_SERIAL ON)
 suite_test(fleet/dashboards COMMAND tests/fleet/dashboards NEEDS programs COST 100)
