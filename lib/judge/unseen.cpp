@@ -244,7 +244,7 @@ void ask_counter_full(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports) {
     if (!is_own_device(port) || port.counters.pma.empty()) continue;
     findings.push_back(full_finding(port));
-    // A full one is named with its port.
+    // A full counter is named with its port.
     if (findings.back().unjudged || !may_lack_extended_counters(port)) continue;
     append_item(narrow, port.id());
     if (first == nullptr) first = &port;
