@@ -46,7 +46,7 @@ struct PortEntry {
   // A pass that was cut short, maybe of an earlier agent, may have switched global pause or PFC off and not have come
   // to the other one, which replaces it: until a pass finds one of them on.
   bool may_lack_pause_and_pfc = true;
-  std::optional<Qos> lost_protection{};  // of a whole pass (Reconciled::lost_protection), as long
+  std::optional<Qos> lost_protection{};  // Reconciled::lost_protection of a whole pass, until then
   unsigned unsettled = 0;                // failures in a row to settle the port
   bool waits_for_member = false;         // in the last pass: for the link of another member of the bond
   bool changed = false;                  // the last pass has read other values than the one before

@@ -138,7 +138,7 @@ std::optional<std::chrono::milliseconds> Suspension::revert(confirm::Record& rec
                      {.in_use = environment_.in_use, .turns = turns, .sleep = {}, .front_end = ports.front_end});
   if (!changes) {
     errors_.once(changes.error().text());
-    return kRetry;  // the file still has what `record` has no more
+    return kRetry;  // the file still has settings that `record` lacks
   }
   const auto written = std::ranges::count_if(*changes, was_written);
   for (const Change& change : *changes)

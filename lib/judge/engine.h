@@ -40,7 +40,8 @@ void advance(HealthState& state, const RuleWindow& window, const WindowLimits& l
 bool is_forgotten(const HealthState& state, const WindowLimits& limits, double now);
 // The status of one reading alone: its own window, no confirmation.
 Status status_of_reading(const RuleWindow& window, const WindowLimits& limits, const Measured& reading);
-// The same by the window's key, with the configured limits; ok if the window is off or its rule is suppressed.
+// status_of_reading() by the window's key, with the configured limits; ok if the window is off or its rule is
+// suppressed.
 Status status_by_window(const View& view, std::string_view key, const Measured& reading);
 
 }  // namespace fabric

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inventory: what the machine lost since it was recorded, and what it had then.
+// The inventory: the parts of the machine when it was recorded, and those that it has lost since.
 #include "judge/inventory.h"
 
 #include "judge/engine.h"

@@ -13,8 +13,8 @@ Findings accepted_findings(const View& view);
 // The faults that the rules about parts report of the machine, for its inventory: "locality GPU2: SYS to mlx5_0;
 // expected PIX".
 std::vector<std::string> odd_parts(const Node& node);
-// Losses since the inventory was recorded, and what became worse, without NICs that are farther from their GPUs. Empty:
-// nothing, or no inventory.
+// Losses and degradations since the inventory was recorded, without NICs that are farther from their GPUs. Empty: there
+// are none, or there is no inventory.
 std::vector<InventoryChange> losses_since(const Node& node);
 // Whether a NIC is farther from its GPU than the inventory has it, because one of the two is in another slot.
 bool has_farther_nics(const Node& node);

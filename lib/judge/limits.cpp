@@ -156,7 +156,7 @@ void ask_memlock(const View& view, Findings& findings) {
   if (!view.now.host || view.now.ports.empty()) return;
   for (const JobService& service : view.now.host->services) {
     const JobProcess* process = most_limited(service, kMemlockLimit);
-    // Without a device file `rdma-provider` reports both: who starts the container again gives it the limit, too.
+    // Without a device file `rdma-provider` reports both: the next start of the container gives it the limit, too.
     if (service.unit == host::kContainer && view.now.verbs_files.empty()) continue;
     if (!service.processes.empty() && (process != nullptr || !view.now.host->processes_hidden))
       findings.push_back(memlock_finding(view, service, process));

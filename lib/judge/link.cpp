@@ -295,7 +295,8 @@ std::optional<Measured> read_bit_errors(const View& view, const RuleWindow& rule
   return reading;
 }
 
-// "; 7 other links ...": what many links of a host have at once is not of their cables. Empty: fewer have it.
+// "; 7 other links ...": a fault that many links of a host have at once is not that of their cables. Empty: fewer have
+// it.
 template <class Has>
 std::string in_common(const View& view, const Port& port, const std::string& what, Has has) {
   const auto others = std::ranges::count_if(view.now.ports, [&](const Port& other) {

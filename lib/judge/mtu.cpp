@@ -207,7 +207,7 @@ const std::pair<const std::string, Interface>* upper_netdev(const Node& node, co
   return out;
 }
 
-// Queue pairs have the MTU of the NIC; what rdma_cm, TCP and the bootstrap of a job use is the MTU of this netdev
+// Queue pairs have the MTU of the NIC; rdma_cm, TCP and the bootstrap of a job use the MTU of this netdev
 // (cma_resolve_iboe_route() in drivers/infiniband/core/cma.c of Linux 6.12).
 void add_upper_netdevs(const View& view, Findings& findings) {
   std::map<const Port*, const std::pair<const std::string, Interface>*> upper;

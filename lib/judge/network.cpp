@@ -140,14 +140,14 @@ std::string netdev_above_of_equals(const View& view, const Port& port) {
   return out;
 }
 
-// The address of Ethernet of a port with a wire of its own; empty: unknown, or of another port.
+// The MAC address of a port with a wire of its own; empty: unknown, or of another port.
 std::string mac_of(const Node& node, const Port& port) {
   if (port.role != PortRole::physical || port.pci.empty()) return {};
   const Interface* interface = find_in(node.network.interfaces, port.netdev);
   return interface == nullptr ? std::string() : interface->mac;
 }
 
-// Two ports with one address of Ethernet: in one subnet the switches deliver the packets of one to the other.
+// Two ports with one MAC address: in one subnet the switches deliver the packets of one to the other.
 std::optional<Finding> mac_finding(const View& view, const Port& port) {
   const std::string mac = mac_of(view.now, port);
   if (mac.empty()) return std::nullopt;

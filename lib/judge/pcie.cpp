@@ -212,7 +212,7 @@ struct CheckedLink {
   bool for_gpus = false;               // others may have smaller slots
   bool nvlink_management = false;
   bool slot_is_full = false;  // the link runs at the maximum of the port above it; of a GPU its width
-  PcieLink most{};            // max_*: what the device and the port above it can both do
+  PcieLink most{};            // max_*: the highest values that both the device and the port above it support
   bool is_guest = false;      // a guest does not see its slots
   std::optional<GpuLoad> load{};
   std::optional<double> slot_speed{};  // the highest of the port above a GPU; absent: unknown
@@ -238,7 +238,7 @@ std::optional<Value> least_known(const std::optional<Value>& a, const std::optio
   return a ? a : b;
 }
 
-// `speed` and `width`: what the link should reach, if the slot has it.
+// `speed` and `width`: the values that the link should reach, if the slot has them.
 Finding degraded(const CheckedLink& subject, std::string observed, const std::optional<double>& speed,
                  const std::optional<unsigned>& width, std::string_view like, std::string meaning, bool starves) {
   const std::optional<double> reachable = least_known(speed, subject.most.max_speed);

@@ -483,7 +483,7 @@ MaybeCause wrong_priority(const PortContext& ctx) {
 }
 
 // RoCE that certainly arrived on priorities without PFC, of which this port discarded enough frames: the NIC has no
-// other buffer for what the senders, or a switch on the way, mark so. Not if this port itself puts it there.
+// other buffer for packets that the senders, or a switch on the way, mark so. Not if this port itself puts them there.
 MaybeCause unprotected_arrival(const PortContext& ctx) {
   const Qos& have = ctx.port.qos;
   if (!loses_packets(ctx) || !ctx.symptoms.has(loss) || discards_explain_loss(ctx, ctx.lossless_discards) ||

@@ -182,7 +182,7 @@ constexpr Advice kEthernet[]{
      {"Find out whether {netdev} has carrier (ip link show dev {netdev})",
       {Work::at_link, ", then check cable and switch port"},
       "."}}};
-// The netdev is up and reports no carrier: what Disabled leaves open is known.
+// Disabled alone does not show whether the netdev is off or has no carrier; here it is up and has none.
 constexpr Advice kNoCarrier{
     kPhysDisabled,
     "The netdev is up and has no carrier: the cable, its module or the switch port gives no link.",

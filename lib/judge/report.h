@@ -117,7 +117,7 @@ std::string masked(std::string text, const std::vector<std::string>& names);
 struct FindingGroup {
   const Finding* finding = nullptr;  // the first; points into the report
   std::vector<std::string> ids, subjects;
-  std::string expected{};  // of the first; empty: what could not be read should be one value here and another there
+  std::string expected{};  // of the first; empty: no subject could be read, and their expected values differ
   // The observation of each subject and its start, "mlx5_0/1: 12 drops, since TIME"; empty: all have that of the first.
   std::vector<std::string> observed{};
   // The netdevs, addresses and Finding::about of the other subjects: the texts have those of the first.
@@ -134,7 +134,7 @@ std::string counts_text(const Report& report, bool with_ok);
 
 // One line for each reading that failed: "mlx5_2/1: ethtool statistics: Operation not permitted (EPERM)".
 std::vector<std::string> unseen_lines(const Node& node);
-// The same for a text: ports or devices with the same reason, but for their names, in one line.
+// unseen_lines() for a text: ports or devices whose reasons differ only in their names share a line.
 struct UnseenLine {
   std::string reason;
   std::vector<std::string> subjects;  // ports, or the devices that reasons of the node name; empty: of neither

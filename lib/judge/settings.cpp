@@ -82,7 +82,7 @@ Finding unreadable(const Port& port, const std::string& wanted, const std::strin
              "Run the check as root on the machine itself. See journalctl -k.");
 }
 
-// Setting::meaning(), or what PFC does where the fabric has none.
+// Setting::meaning(), or the effect of PFC on a fabric without it.
 std::string meaning_of(const View& view, const Port& port, const Setting& setting) {
   const PortPolicy* entry = policy_of(view, port);
   const bool wants_no_pfc = entry != nullptr && entry->want.pfc && entry->want.pfc->bits == 0;
@@ -135,7 +135,7 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
     return finding;
   }
   if (!is_audit(view)) return finding;
-  if (change.outcome == Outcome::pending) {  // what keeps it from being written today is the mode
+  if (change.outcome == Outcome::pending) {  // today only the mode prevents the write
     std::string why = change.detail;
     if (why.empty()) why = "it interrupts traffic, and a process uses the port";
     finding.meaning = meaning + " In enforce mode its write would wait: " + why + ".";

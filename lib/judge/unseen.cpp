@@ -137,7 +137,7 @@ constexpr Limit kObservable{kUnseenTrafficId, "observable", 0.9, "of the RDMA by
 std::optional<Observable> observable_rdma(const RulePolicy& policy, const Port& port, const Signals& signals) {
   if (!capabilities_of(port.kernel_driver).counts_by_queue_pair || !signals.requests) return std::nullopt;
   Observable out{.bytes = rise(signals.rx_bytes), .requests = *signals.requests};
-  constexpr double kShareOfSent = 0.1;  // ours: fewer may be the answers to what the port sends, which are no requests
+  constexpr double kShareOfSent = 0.1;  // ours: fewer bytes may be answers to this port's own requests
   if (out.bytes < limit_of(policy, kMuchTraffic) || out.bytes < kShareOfSent * rise(signals.tx_bytes))
     return std::nullopt;
   out.ratio = std::min(1.0, out.requests * limit_of(policy, kLargestMessage) / out.bytes);
@@ -244,7 +244,7 @@ void ask_counter_full(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports) {
     if (!is_own_device(port) || port.counters.pma.empty()) continue;
     findings.push_back(full_finding(port));
-    // A full one is named with its port.
+    // A full counter is named with its port.
     if (findings.back().unjudged || !may_lack_extended_counters(port)) continue;
     append_item(narrow, port.id());
     if (first == nullptr) first = &port;

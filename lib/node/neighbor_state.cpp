@@ -71,8 +71,7 @@ Result<Neighbors> seen_at(NeighborFile file, const std::string& name, std::optio
   if (seen - file.updated > kNeighborFileAge) return stale(name, seen - file.updated, "its writer hangs or is gone");
   for (auto& [netdev, since] : file.listening) since = std::max(0.0, seen - since);
   for (Neighbor& neighbor : file.heard) neighbor.age = std::max(0.0, seen - neighbor.heard);
-  if (file.source == kLldpSource)
-    std::erase_if(file.heard, [](const Neighbor& each) { return each.age > each.ttl + kNeighborDelay; });
+  std::erase_if(file.heard, [](const Neighbor& each) { return each.age > each.ttl + kNeighborDelay; });
   return Neighbors(std::move(file));
 }
 

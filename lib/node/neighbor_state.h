@@ -28,8 +28,7 @@ inline constexpr double kNeighborDelay = 15;
 // Times are seconds since boot, as in NeighborTable.
 std::string neighbors_text(const Neighbors& neighbors, double updated);
 // Parses neighbors_text(). `now` (absent: the time of writing) turns times into lengths of time: `age` is filled, and
-// `listening` becomes a duration. Leaves out neighbors of fabric-lldp whose time to live is over (another source
-// removes them itself), and unreadable entries.
+// `listening` becomes a duration. Leaves out neighbors whose time to live is over.
 Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name, std::optional<double> now);
 
 // The file itself, with times in seconds since boot.

@@ -33,7 +33,7 @@ struct Interface {
   std::vector<IpNeighbor> gateways{};               // of those routes, if the kernel has a neighbor entry for them
   ConfValue arp_ignore{}, arp_announce{}, arp_filter{}, rp_filter{};
   std::optional<bool> ipv6_disabled{};
-  // Its own address of Ethernet, "b8:3f:d2:00:00:01"; empty: unknown, or that of the bond, team or bridge above it.
+  // Its own MAC address, "b8:3f:d2:00:00:01"; empty: unknown, or that of the bond, team or bridge above it.
   std::string mac{};
   std::string vrf{};                         // the VRF of the interface; empty: none
   uint32_t vrf_table = 0;                    // the VRF's main table; 0: unknown

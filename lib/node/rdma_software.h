@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What RDMA needs of the host's software beside the drivers: the providers of libibverbs, and modules that modprobe may
-// load.
+// The software that RDMA needs on the host beside the drivers: the providers of libibverbs, and modules that modprobe
+// may load.
 #pragma once
 
 #include <map>
@@ -55,7 +55,7 @@ std::map<std::string, VerbsFile> read_verbs_files(const Kernel& kernel);
 // `has_verbs_files`: the /dev of this process has files of RDMA devices.
 RdmaCm read_rdma_cm(const Kernel& kernel, bool has_verbs_files);
 
-// Whether this module decides what RDMA lacks. Of /proc/modules no other line counts.
+// Whether this module decides what RDMA lacks: the only lines of /proc/modules that count.
 bool is_module_for_rdma(std::string_view module);
 
 // The folders of lists of modules that are loaded at each start (modules-load.d(5), rdma-core), and whether a line of

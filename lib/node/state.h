@@ -60,8 +60,8 @@ std::string port_place(const Port& port);
 Originals::iterator find_original(Originals& originals, const Port& port);
 // A copy of the entry that find_original() would return; nullopt: there is none.
 std::optional<Original> original_for(Originals originals, const Port& port);
-// The same, or a new entry. An entry of another card under the port's key is kept under a key of its own, with its
-// driver and model, by which that card finds it again.
+// The entry that find_original() would return, or a new one. An entry of another card under the port's key is kept
+// under a key of its own, with its driver and model, by which that card finds it again.
 Original& original_of(Originals& originals, const Port& port);
 // Whether nothing is left to restore, also nothing that only a newer release knows.
 bool is_empty(const Original& original);

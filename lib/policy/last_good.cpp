@@ -58,7 +58,7 @@ std::string all_gone_text(const std::string& fault, const std::vector<std::strin
   return out + "; a link to /dev/null accepts the removal of a drop-in only";
 }
 
-// The lines of show_config() without origins, derived settings and names of profiles, which a kept policy has not.
+// The lines of show_config() without origins, derived settings and names of profiles, which a kept policy lacks.
 std::vector<std::string> values_of(const Policy& policy, RuleRows rules) {
   std::vector<std::string> lines;
   const std::string text = without_comments(show_config(policy, rules));

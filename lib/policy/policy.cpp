@@ -26,7 +26,7 @@ bool matches(const Match& match, const Port& port) {
          matches(match.role, place) && matches(match.rdma, port.rdma) && matches(match.pci, port.pci);
 }
 
-// Whether the port is the entry's but for its role.
+// Whether the entry has a role and would match the port without it.
 bool differs_by_role(const PortPolicy& entry, const Port& port) {
   Match match = entry.match;
   if (match.role.empty()) return false;

@@ -167,7 +167,7 @@ struct Setting {
   Member member;
   ValueRule* check;
   // Severity, title and effect of a difference from the policy. Critical: packets are lost or misdirected at once.
-  // Warning: lower speed or less margin. The effect goes on after the title, with the separator.
+  // Warning: lower speed or less margin. The effect continues the title and begins with the separator.
   Status severity;
   std::string_view title, effect;
   // The range of a number that an operator may set, and its unit. Ranges of the DCQCN parameters are from NVIDIA "DCQCN
@@ -178,7 +178,7 @@ struct Setting {
   uint32_t min = 0, max = UINT32_MAX;
   std::string_view unit{};
   uint32_t example = 0;      // an example of a number, for the error text; 0: min
-  std::string_view owner{};  // what the parameter `help` belongs to: "reaction point"
+  std::string_view owner{};  // the mechanism of the parameter, which help_text() begins with: "reaction point"
 
   std::string meaning() const { return std::string(title) + std::string(effect); }
   std::string help_text() const {

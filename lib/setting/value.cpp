@@ -64,6 +64,12 @@ Json to_json(const Ets& value) {
   return {{"prio_tc", value.prio_tc}, {"tsa", tsa}, {"bw", value.bw}};
 }
 
+std::string selector_text(uint8_t selector) {
+  if (selector == AppTrust::kDscp) return "dscp";
+  if (selector == AppTrust::kPcp) return "pcp";
+  return std::to_string(selector);
+}
+
 // ["dscp", "pcp"]
 Json to_json(const AppTrust& value) {
   Json out = Json::array();
@@ -234,12 +240,6 @@ bool Buffers::operator==(const Buffers& other) const {
 
 std::string to_text(const Eight& value) {
   return numbered([&](size_t i) { return std::to_string(value[i]); });
-}
-
-std::string selector_text(uint8_t selector) {
-  if (selector == AppTrust::kDscp) return "dscp";
-  if (selector == AppTrust::kPcp) return "pcp";
-  return std::to_string(selector);
 }
 
 std::optional<uint8_t> parse_selector(std::string_view text) {

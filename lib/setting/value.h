@@ -143,8 +143,7 @@ void to_json(Json& json, const Qos& qos);
 void from_json(const Json& json, Qos& qos);
 
 // The words of the kinds; TOML has the same.
-std::string selector_text(uint8_t selector);  // 5 "dscp", 255 "pcp", others the number
-std::optional<uint8_t> parse_selector(std::string_view text);
+std::optional<uint8_t> parse_selector(std::string_view text);  // "dscp" 5, "pcp" 255, others the number
 std::vector<std::string> fec_words(Fec value);                 // {"auto", "rs"}
 std::optional<uint8_t> parse_fec_word(std::string_view text);  // the bit
 

@@ -21,7 +21,7 @@ struct Built {
   // The present parts in their order, then the missing ones. A NUMA node or RDMA device that was lost is in it.
   Topology topology{};
   size_t gpus = 0, nics = 0;      // number of present ones
-  std::vector<Port> ports{};      // what decides about NICs for GPUs: link layer, rate, state and board of each port
+  std::vector<Port> ports{};      // by which NICs for GPUs are chosen: link layer, rate, state and board of each port
   std::vector<size_t> compute{};  // the NICs for GPUs, missing ones too, in PCI order
   Pairing pairing{};              // of all GPUs, with these
   Pairing present_pairing{};      // of the present GPUs, with present_compute(): `pairing` without lost NICs

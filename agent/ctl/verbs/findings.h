@@ -13,8 +13,8 @@ namespace fabric::ctl {
 // that.
 Report find_faults(Machine& machine, Samples& samples, const Options& options, int64_t wall);
 
-// "an apply was not confirmed by TIME; not restored: mlx5_0/1 mtu": what a running agent would say. Empty: nothing, or
-// the agent runs. `is_fault`: its time is over.
+// "an apply was not confirmed by TIME; not restored: mlx5_0/1 mtu": the status that a running agent would report.
+// Empty: there is no such apply, or the agent runs. `is_fault`: its time is over.
 struct UnconfirmedApply {
   std::string text{};
   bool is_fault = false;

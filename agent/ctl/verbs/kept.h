@@ -10,7 +10,7 @@ namespace fabric::ctl {
 struct SiteFiles {
   std::set<std::string> configuration;
   std::string cabling, host;  // the file of the cabling plan, and the name of this host in it; may be empty
-  std::string shown_host{};   // the name in its place; empty: the same
+  std::string shown_host{};   // the pseudonym of `host` in the capture; empty: it has none
 };
 
 // Reduces the recording to what the rules use, by an allow-list: of each known file the lines, members or words that

@@ -171,7 +171,7 @@ unsigned Access::refused(MHD_Connection* connection, uint64_t request) {
   return refused_password(request_header(connection, MHD_HTTP_HEADER_AUTHORIZATION), client, request, Clock::now());
 }
 
-// Under a random key: who reads the memory of the process does not get a fast hash to guess with.
+// Under a random key: a reader of the memory of this process gets no fast hash to guess with.
 std::string Access::digest(const PasswordCheck& check) const {
   const std::string text = check.user + '\0' + check.hash + '\0' + check.password;
   std::string out(32, '\0');

@@ -24,7 +24,7 @@ Result<void> Server::add(Fd listener) {
   unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
   MHD_AcceptPolicyCallback accept = nullptr;
   std::vector<MHD_OptionItem> options;  // libmicrohttpd keeps the pointers in it while the daemon runs
-  // What 0.9 means by it is not enough, and request_fault() says more.
+  // The strict mode of 0.9 accepts too much: request_fault() refuses the rest.
   if (!is_lenient_library()) options.push_back({MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr});
   if (const WebConfig* web = access_.web(); web != nullptr && web->tls) {
     flags |= MHD_USE_TLS;

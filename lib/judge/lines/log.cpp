@@ -19,7 +19,7 @@ constexpr size_t kMaxUnknown = 20;    // kinds of unknown lines
 constexpr size_t kMaxNames = 64;      // codes, peers, hosts of a finding
 constexpr size_t kMaxOthers = 10;     // other messages of a component
 constexpr size_t kNear = 5;           // lines
-constexpr size_t kSameEvent = 30;     // lines: what one fault causes in several programs
+constexpr size_t kSameEvent = 30;     // lines: one fault causes errors in several programs
 constexpr size_t kShownOfLine = 400;  // bytes
 
 void count(std::vector<Counted>& list, const std::string& text, size_t times = 1) {
@@ -437,8 +437,8 @@ void Log::add_unknown(const Line& line, Found found) {
 
 namespace {
 
-// Right after a NIC has failed, its link is no cable's fault, and lost connections of its host are no peer's. A line of
-// another device, or of another host, is none of them.
+// Right after a NIC has failed, the loss of its link is not the fault of a cable, and lost connections of its host are
+// not the fault of a peer. Lines of another device or of another host are no consequence of it.
 void fold_lost_by_nic(std::vector<Found>& all) {
   for (Found& each : all) {
     if (each.message == nullptr || each.message->is_nic_failure) continue;

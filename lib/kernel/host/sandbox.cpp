@@ -12,6 +12,7 @@
 #include <cerrno>
 
 #include "base/fd.h"
+#include "base/find.h"
 
 namespace fabric {
 namespace {
@@ -23,8 +24,7 @@ constexpr uint64_t kChanges = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS
                               LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
                               LANDLOCK_ACCESS_FS_MAKE_SYM;
 
-}  // namespace
-
+// The folders with settings of the present devices, and their inodes, which differ for a device that was created again.
 std::map<std::string, uint64_t> device_folders(const std::string& sys) {
   std::map<std::string, uint64_t> out;
   for (const char* pattern : {"/class/net/*/ecn", "/class/infiniband/*/tc"}) {  // nic/nvidia/mlx5_ofed.cpp
@@ -36,6 +36,8 @@ std::map<std::string, uint64_t> device_folders(const std::string& sys) {
   }
   return out;
 }
+
+}  // namespace
 
 Result<void> confine_writes(const std::vector<std::string>& folders) {
   landlock_ruleset_attr handled{};  // newer kernels' headers have more members
@@ -65,6 +67,18 @@ Result<void> Sandbox::confine() {
   auto confined = confine_writes(folders);
   if (confined) devices_ = devices;
   return confined;
+}
+
+void Sandbox::remember_devices() { devices_ = device_folders(sys_); }
+
+std::optional<std::string> Sandbox::outgrown() const {
+  for (const std::string& folder : kDriverFolders)
+    if (is_read_only_(folder) && !contains(closed_, folder)) return folder;
+  if (devices_)
+    for (const auto& folder : device_folders(sys_))
+      if (const auto known = devices_->find(folder.first); known == devices_->end() || *known != folder)
+        return folder.first;
+  return std::nullopt;
 }
 
 }  // namespace fabric

@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "base/find.h"
 #include "base/result.h"
 
 namespace fabric {
@@ -23,9 +22,6 @@ inline const std::vector<std::string> kDriverFolders{"/sys/kernel/debug/mlx5",  
                                                      "/sys/kernel/debug/bnxt_re",  // cc_config
                                                      "/sys/kernel/config/rdma_cm", "/sys/kernel/config/bnxt_re",
                                                      "/sys/kernel/config/irdma"};
-
-// The folders with settings of the present devices, and their inodes, which differ for a device that was created again.
-std::map<std::string, uint64_t> device_folders(const std::string& sys);
 
 // Restricts writes of the calling thread, and of the threads and processes that it starts, to these folders. Folders
 // that do not exist are left out. ENOSYS, EOPNOTSUPP: the kernel has no Landlock (before 5.13), or it is switched off.
@@ -45,23 +41,16 @@ class Sandbox {
   }
   // Must be called before the first thread is started.
   Result<void> confine();
-  void remember_devices() { devices_ = device_folders(sys_); }
+  void remember_devices();
   // A folder that was created since the start and is not writable: only a restart makes it so. Folders that were not
   // writable at the start (in a container) do not count.
-  [[nodiscard]] std::optional<std::string> outgrown() const {
-    for (const std::string& folder : kDriverFolders)
-      if (is_read_only_(folder) && !contains(closed_, folder)) return folder;
-    if (devices_)
-      for (const auto& folder : device_folders(sys_))
-        if (const auto known = devices_->find(folder.first); known == devices_->end() || *known != folder)
-          return folder.first;
-    return std::nullopt;
-  }
+  [[nodiscard]] std::optional<std::string> outgrown() const;
 
  private:
   IsReadOnly is_read_only_;
   std::string sys_;
-  std::optional<std::map<std::string, uint64_t>> devices_;  // nullopt: all are writable
+  // The folders with settings of the devices that were present, and their inodes. nullopt: all are writable.
+  std::optional<std::map<std::string, uint64_t>> devices_;
   std::vector<std::string> closed_;
 };
 

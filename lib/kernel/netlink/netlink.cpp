@@ -25,7 +25,7 @@ constexpr auto kPatience = std::chrono::seconds(2);
 constexpr int kReceiveBuffer = 4 << 20;
 constexpr int kReadsPerDrain = 64;
 constexpr int kDumpAttempts = 3;
-// A host's tables have some thousands of entries. The limit prevents that a router's tables fill the memory.
+// A host's tables have some thousands of entries. The limit keeps a router's tables from filling the memory.
 constexpr size_t kMostReplies = 65'536;
 
 template <class Struct>

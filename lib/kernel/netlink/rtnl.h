@@ -119,7 +119,7 @@ Result<std::vector<IpRoute>> routes(Netlink& route);
 Result<std::vector<IpRule>> rules(Netlink& route);
 Result<std::vector<NeighborEntry>> neighbors(Netlink& route);
 
-// An entry of a vxlan's forwarding database: packets for an address of Ethernet go to this far end.
+// An entry of a vxlan's forwarding database: packets for a MAC address go to this far end.
 struct ForwardingEntry {
   int ifindex = 0;
   Ip remote;

@@ -175,7 +175,7 @@ struct WatchedMove {
     files_before = bed.files->changes();
   }
 
-  // What RoCE has before and after must not be less in between.
+  // The protection that RoCE has before and after must not be less in between.
   void judge(const std::string& when, const std::string& op = {}) {
     const unsigned old_now = protection_on(bed, from.mark), new_now = protection_on(bed, to.mark);
     // These drivers cannot replace an entry of a DSCP: it is unmapped until it is added again.

@@ -727,7 +727,7 @@ Neighbors some() {
 
 TEST(NeighborState, WhatIsWrittenIsRead) {
   const Neighbors written = some();
-  const auto read = state::parse_neighbors(state::neighbors_text(written, 1010), "n.toml", 1010);
+  const auto read = state::parse_neighbors(state::neighbors_text(written, 1010), "neighbors.json", 1010);
   ASSERT_TRUE(read) << read.error().text();
   EXPECT_EQ(read->source, "fabric-lldp");
   ASSERT_EQ(read->heard.size(), 2u);
@@ -741,9 +741,9 @@ TEST(NeighborState, WhatIsWrittenIsRead) {
 
 TEST(NeighborState, WhoseTimeIsOverIsNotThere) {
   const std::string text = state::neighbors_text(some(), 1100);
-  EXPECT_EQ(state::parse_neighbors(text, "n.toml", 1130)->heard.size(), 2u);
-  EXPECT_EQ(state::parse_neighbors(text, "n.toml", 1140)->heard.size(), 0u);
-  const auto old = state::parse_neighbors(text, "n.toml", 1300);
+  EXPECT_EQ(state::parse_neighbors(text, "neighbors.json", 1130)->heard.size(), 2u);
+  EXPECT_EQ(state::parse_neighbors(text, "neighbors.json", 1140)->heard.size(), 0u);
+  const auto old = state::parse_neighbors(text, "neighbors.json", 1300);
   ASSERT_FALSE(old);
   EXPECT_EQ(old.error().code, ESTALE);
 }
