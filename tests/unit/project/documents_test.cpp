@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Documents: the files that they name exist, and the functions and tests that CONTRIBUTING.md names; a release has one
-// version; pictures of README match its text. The man pages as roff(7) reads them.
+// version; pictures of README match its text; alertmanager.yml knows every setting. The man pages as roff(7) reads
+// them.
+#include "setting/setting_table.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -131,6 +133,23 @@ TEST(Contributing, EachTestThatItRunsExists) {
       EXPECT_TRUE(names.contains(word)) << (*found)[0];
     }
   }
+}
+
+// A setting of RoCE's class explains loss on its port: both inhibitions of alertmanager.yml have its check, else one
+// fault pages twice.
+TEST(Alertmanager, EverySettingOfRocesClassExplainsLoss) {
+  const std::string file = test::of_source("etc/prometheus/alertmanager.yml");
+  const std::regex source("source_matchers: .alertname=\"FabricCheckCritical\", check=~\"([^\"]*)\"");
+  size_t inhibitions = 0;
+  for (std::sregex_iterator found(file.begin(), file.end(), source), end; found != end; ++found) {
+    const std::regex checks((*found)[1].str());
+    if (!std::regex_match("pfc", checks)) continue;
+    ++inhibitions;
+    for (const Setting& setting : kSettings)
+      if (setting.traffic != TrafficPart::none || setting.severity == Status::critical)
+        EXPECT_TRUE(std::regex_match(std::string(setting.key), checks)) << setting.key << " is not in " << (*found)[1];
+  }
+  EXPECT_GE(inhibitions, 2u);
 }
 
 TEST(Release, HasOneVersion) {
