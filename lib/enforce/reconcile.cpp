@@ -448,8 +448,9 @@ class PortPass {
     if (!blocker || blocker->outcome == Outcome::pending)
       if (auto firmware = firmware_blocker(row)) blocker = std::move(firmware);
     if (!blocker) blocker = class_blocker(row.setting->id);
+    // Also beside a pause that is to go off, but is in conflict or cannot be written.
+    if (!blocker && ends_pause(row)) blocker = classification_blocker();
     const auto pair = replacement();
-    if (!blocker && !pair && ends_pause(row)) blocker = classification_blocker();
     if (pair && !blocker) {
       const auto& [from, to] = *pair;
       // Until the new protection is on, the old one stays until the new one may be written, too.
