@@ -359,7 +359,8 @@ class PortPass {
     return is_less(SettingId::pause, after, have_.values);
   }
 
-  // Why RoCE does not reach the priorities of PFC: a setting that leads it there was refused or ignored, or waits.
+  // Why RoCE does not reach the priorities of PFC: a setting that leads it there was refused or ignored, or waits, or
+  // is another port's of the bond and differs.
   [[nodiscard]] std::optional<Blocker> classification_blocker() const {
     for (const WantedSetting& other : rows_) {
       const std::string why = failure_of(other);
@@ -369,6 +370,11 @@ class PortPass {
       if (!why.empty() && !may_come && other.setting->traffic == TrafficPart::classifies && differs(other.setting->id))
         return wait_for(other, why);
     }
+    // RoCE's mark is the bond's, PFC the members': the pass over the other port writes it. Pause needs no mark.
+    if (!is_protection_on(SettingId::pfc, want_)) return std::nullopt;
+    for (const Setting& setting : kSettings)
+      if (has_key(foreign_, setting.id) && setting.traffic == TrafficPart::classifies && differs(setting.id))
+        return wait_for_other_port(setting);
     return std::nullopt;
   }
 
@@ -497,6 +503,15 @@ class PortPass {
     return {Outcome::pending, "waits for " + std::string(key_text(id)) + ": " + why, WaitsFor::other_setting, id};
   }
 
+  // The setting is one of foreign_.
+  [[nodiscard]] Blocker wait_for_other_port(const Setting& setting) const {
+    const std::string whose = port_.is_member() ? port_.bond : "the members of " + port_.netdev;
+    return {Outcome::pending,
+            "waits for " + std::string(setting.key) + " of " + whose +
+                ": without it RoCE's traffic would have less protection",
+            WaitsFor::other_setting, setting.id};
+  }
+
   // True if the setting must not be written while another one of RoCE's class cannot be: the class moves as a whole.
   // A write that only adds protection does not wait.
   [[nodiscard]] bool may_wait_for_class(SettingId id) const {
@@ -617,13 +632,7 @@ class PortPass {
       if (has_key(foreign_, setting.id) && differs(setting.id) &&
           (elsewhere == nullptr || setting.traffic == TrafficPart::protects))
         elsewhere = &setting;
-    if (elsewhere != nullptr && !failed_here) {
-      const std::string whose = port_.is_member() ? port_.bond : "the members of " + port_.netdev;
-      return block(row, {Outcome::pending,
-                         "waits for " + std::string(elsewhere->key) + " of " + whose +
-                             ": without it RoCE's traffic would have less protection",
-                         WaitsFor::other_setting, elsewhere->id});
-    }
+    if (elsewhere != nullptr && !failed_here) return block(row, wait_for_other_port(*elsewhere));
     if (cause == nullptr)
       return block(row, {Outcome::pending, "the write would leave RoCE's traffic with less protection",
                          WaitsFor::other_setting});
