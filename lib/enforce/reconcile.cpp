@@ -138,7 +138,8 @@ class PortPass {
       const Keys wanted = keys_of(expected_of(driver_, combined, {})) & ~own_keys(port_);
       const Keys seen = wanted | (theirs & always_read());
       for (const Setting& setting : kSettings)
-        if (setting.traffic == TrafficPart::classifies || setting.traffic == TrafficPart::protects)
+        if (setting.traffic == TrafficPart::classifies || setting.traffic == TrafficPart::protects ||
+            setting.id == SettingId::pause)
           foreign_[index(setting.id)] = foreign_[index(setting.id)] || has_key(seen, setting.id);
     }
     if (foreign_.none()) others_.clear();
@@ -350,6 +351,21 @@ class PortPass {
            !std::ranges::all_of(guards_, [=](const TrafficGuard& guard) { return guard.only_protects(id); });
   }
 
+  // The same in a bond: the setting is the bond's, pause and PFC are the members'.
+  [[nodiscard]] bool must_wait_for_members_pause(SettingId id) const {
+    if (dry_run_ || !differs(id) ||
+        std::ranges::all_of(guards_, [=](const TrafficGuard& guard) { return guard.only_protects(id); }))
+      return false;
+    for (size_t i = 0; i < foreign_have_.size(); ++i) {
+      const Qos &want = combined_[i], &now = foreign_have_[i].values;
+      const bool is_replaced = want.pfc && want.pfc->bits == 0 && is_protection_on(SettingId::pause, want);
+      if (has_key(foreign_, SettingId::pause) && is_replaced && is_protection_on(SettingId::pfc, now) &&
+          !is_protection_on(SettingId::pause, now))
+        return true;
+    }
+    return false;
+  }
+
   // Beside the setting itself, its write ends global pause: PFC does in the NIC (mlx5), also if the policy does not
   // name pause.
   [[nodiscard]] bool ends_pause(const WantedSetting& row) const {
@@ -454,6 +470,8 @@ class PortPass {
     if (!blocker || blocker->outcome == Outcome::pending)
       if (auto firmware = firmware_blocker(row)) blocker = std::move(firmware);
     if (!blocker) blocker = class_blocker(row.setting->id);
+    if (!blocker && must_wait_for_members_pause(row.setting->id))
+      blocker = wait_for_other_port(setting_of(SettingId::pause));
     // Also beside a pause that is to go off, but is in conflict or cannot be written.
     if (!blocker && ends_pause(row)) blocker = classification_blocker();
     const auto pair = replacement();
@@ -820,7 +838,7 @@ class PortPass {
   const Qos& policy_;
   Qos want_;                           // `policy_` as the driver will show it
   std::vector<Port> others_;           // others_of_bond(), if the policy has settings of the class that are theirs
-  Keys foreign_;                       // these settings
+  Keys foreign_;                       // these settings, and global pause
   std::vector<Reading> foreign_have_;  // of each of others_
   std::vector<Qos> combined_;          // of each guard: `policy_` with the wanted values of others_[i] for foreign_
   std::vector<TrafficGuard> guards_;

@@ -217,6 +217,28 @@ TEST_F(RoceLag, GlobalPauseOfTheMembersStaysUntilRoceIsMarkedForPfc) {
   }
 }
 
+// The policy replaces PFC by global pause, and RoCE's mark changes: the mark leads RoCE away from PFC.
+TEST_F(RoceLag, RocesMarkStaysUntilTheMembersHaveGlobalPause) {
+  settle_to(roce(26, 3));
+  Qos want = roce(26, 3);
+  want.pause = Pause{.rx = true, .tx = true};
+  want.pfc = PrioSet{};
+  want.roce_tos = 0;
+  eth1.faults["setpause"] = {.code = EIO};
+  for (int i = 0; i < 3; ++i) apply(want);
+  const Changes last = apply(want);
+  EXPECT_EQ(tos(), 104U) << text(last);
+  EXPECT_EQ(eth1.pfc.pfc_en, 0x08) << text(last);
+  EXPECT_TRUE(has_outcome(last, "roce_tos", Outcome::pending, "pause of the members of bond0"));
+  eth1.faults.clear();
+  settle_to(want);
+  EXPECT_EQ(tos(), 0U);
+  for (const SimNic* nic : {&eth0, &eth1}) {
+    EXPECT_TRUE(nic->pause.rx && nic->pause.tx);
+    EXPECT_EQ(nic->pfc.pfc_en, 0);
+  }
+}
+
 // An entry that asks for a mark and whose members cannot be read: nothing is known of the protection.
 TEST_F(RoceLag, RocesMarkStaysIfAMemberCannotBeRead) {
   settle_to(roce(26, 3));
