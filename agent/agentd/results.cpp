@@ -23,6 +23,18 @@ bool is_foreign_write(const Change& change, const Sightings& seen, const Results
              before, [how](const auto& each) { return was_written(each.second) && announced_by(each.second) == how; });
 }
 
+// Who or what has changed the setting since the last pass.
+qos::Suspect suspect_in(const Results::Pass& pass, const Change& change) {
+  const auto* notified = find_in(pass.seen.notified, announced_by(change));
+  qos::Evidence seen;
+  seen.new_device = pass.seen.recreated;
+  seen.carrier_lost = pass.seen.carrier_lost;
+  seen.notified = notified != nullptr;
+  if (notified != nullptr) seen.process = qos::writer_of(change.setting, *notified);
+  seen.firmware_dcbx = pass.have != nullptr && pass.have->dcbx == Dcbx::firmware;
+  return qos::suspect_of(change.setting, seen);
+}
+
 }  // namespace
 
 bool Results::record(const Pass& pass, Changes changes, qos::Instant now) {
@@ -50,6 +62,11 @@ Results::SettingResult Results::process_change(const Pass& pass, Change change, 
   const Change* before = find_in(last, key);
   SubjectHistory& record = records_[change.port];
   OtherWriter* writer = find_in(record.writers, key);
+  // During a conflict another program may write the setting, too.
+  const bool has_moved =
+      before != nullptr && change.from != before->from && change.from != change.to && was_read(change);
+  if (writer != nullptr && has_moved && drift_.is_in_conflict(change.port, key))
+    writer->suspect = suspect_in(pass, change);
   // A process that undoes every write would stop the traffic of a port in use every minute.
   const bool written =
       is_foreign_write(change, pass.seen, last) ||
@@ -115,14 +132,7 @@ std::optional<qos::Suspect> Results::note_drift(const Pass& pass, const Change& 
       change.from != change.to && was_read(change) && change.outcome != Outcome::unsupported && !pass.on_trial;
   std::optional<qos::Suspect> suspect;
   if (differs && known != record.in_sync.end() && known->second == change.to) {
-    const auto* notified = find_in(pass.seen.notified, announced_by(change));
-    qos::Evidence seen;
-    seen.new_device = pass.seen.recreated;
-    seen.carrier_lost = pass.seen.carrier_lost;
-    seen.notified = notified != nullptr;
-    if (notified != nullptr) seen.process = qos::writer_of(change.setting, *notified);
-    seen.firmware_dcbx = pass.have != nullptr && pass.have->dcbx == Dcbx::firmware;
-    suspect = qos::suspect_of(change.setting, seen);
+    suspect = suspect_in(pass, change);
     SettingState& state = record.reported[change.key()];
     ++state.drifts[std::string(to_text(suspect->cause))];
     state.last_drift = utc_now();

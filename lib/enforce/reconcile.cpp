@@ -138,7 +138,8 @@ class PortPass {
       const Keys wanted = keys_of(expected_of(driver_, combined, {})) & ~own_keys(port_);
       const Keys seen = wanted | (theirs & always_read());
       for (const Setting& setting : kSettings)
-        if (setting.traffic == TrafficPart::classifies || setting.traffic == TrafficPart::protects)
+        if (setting.traffic == TrafficPart::classifies || setting.traffic == TrafficPart::protects ||
+            setting.id == SettingId::pause)
           foreign_[index(setting.id)] = foreign_[index(setting.id)] || has_key(seen, setting.id);
     }
     if (foreign_.none()) others_.clear();
@@ -350,8 +351,23 @@ class PortPass {
            !std::ranges::all_of(guards_, [=](const TrafficGuard& guard) { return guard.only_protects(id); });
   }
 
-  // True if the write also ends global pause: that of PFC does in the NIC (mlx5), also if the policy does not name
-  // pause.
+  // The same in a bond: the setting is the bond's, pause and PFC are the members'.
+  [[nodiscard]] bool must_wait_for_members_pause(SettingId id) const {
+    if (dry_run_ || !differs(id) ||
+        std::ranges::all_of(guards_, [=](const TrafficGuard& guard) { return guard.only_protects(id); }))
+      return false;
+    for (size_t i = 0; i < foreign_have_.size(); ++i) {
+      const Qos &want = combined_[i], &now = foreign_have_[i].values;
+      const bool is_replaced = want.pfc && want.pfc->bits == 0 && is_protection_on(SettingId::pause, want);
+      if (has_key(foreign_, SettingId::pause) && is_replaced && is_protection_on(SettingId::pfc, now) &&
+          !is_protection_on(SettingId::pause, now))
+        return true;
+    }
+    return false;
+  }
+
+  // Beside the setting itself, its write ends global pause: PFC does in the NIC (mlx5), also if the policy does not
+  // name pause.
   [[nodiscard]] bool ends_pause(const WantedSetting& row) const {
     if (row.setting->id == SettingId::pause || !has_value(*row.setting, have_.values) || in_sync(row)) return false;
     Qos after = have_.values;
@@ -359,7 +375,8 @@ class PortPass {
     return is_less(SettingId::pause, after, have_.values);
   }
 
-  // Why RoCE does not reach the priorities of PFC: a setting that leads it there was refused or ignored, or waits.
+  // Why RoCE does not reach the priorities of PFC: a setting that leads it there was refused or ignored, or waits, or
+  // is another port's of the bond and differs.
   [[nodiscard]] std::optional<Blocker> classification_blocker() const {
     for (const WantedSetting& other : rows_) {
       const std::string why = failure_of(other);
@@ -369,6 +386,13 @@ class PortPass {
       if (!why.empty() && !may_come && other.setting->traffic == TrafficPart::classifies && differs(other.setting->id))
         return wait_for(other, why);
     }
+    // RoCE's mark is the bond's, PFC the members': the pass over the other port writes it. Pause needs no mark, and a
+    // mark on a priority that PFC protects now waits for PFC on the new one.
+    if (!is_protection_on(SettingId::pfc, want_)) return std::nullopt;
+    if (std::ranges::any_of(guards_, &TrafficGuard::is_moving)) return std::nullopt;
+    for (const Setting& setting : kSettings)
+      if (has_key(foreign_, setting.id) && setting.traffic == TrafficPart::classifies && differs(setting.id))
+        return wait_for_other_port(setting);
     return std::nullopt;
   }
 
@@ -460,8 +484,11 @@ class PortPass {
     if (!blocker || blocker->outcome == Outcome::pending)
       if (auto firmware = firmware_blocker(row)) blocker = std::move(firmware);
     if (!blocker) blocker = class_blocker(row.setting->id);
+    if (!blocker && must_wait_for_members_pause(row.setting->id))
+      blocker = wait_for_other_port(setting_of(SettingId::pause));
+    // Also beside a pause that is to go off, but is in conflict or cannot be written.
+    if (!blocker && ends_pause(row)) blocker = classification_blocker();
     const auto pair = replacement();
-    if (!blocker && !pair && ends_pause(row)) blocker = classification_blocker();
     if (pair && !blocker) {
       const auto& [from, to] = *pair;
       // Until the new protection is on, the old one stays until the new one may be written, too.
@@ -506,6 +533,15 @@ class PortPass {
   static Blocker wait_for(const WantedSetting& other, const std::string& why) {
     const SettingId id = other.setting->id;
     return {Outcome::pending, "waits for " + std::string(key_text(id)) + ": " + why, WaitsFor::other_setting, id};
+  }
+
+  // The setting is one of foreign_.
+  [[nodiscard]] Blocker wait_for_other_port(const Setting& setting) const {
+    const std::string whose = port_.is_member() ? port_.bond : "the members of " + port_.netdev;
+    return {Outcome::pending,
+            "waits for " + std::string(setting.key) + " of " + whose +
+                ": without it RoCE's traffic would have less protection",
+            WaitsFor::other_setting, setting.id};
   }
 
   // True if the setting must not be written while another one of RoCE's class cannot be: the class moves as a whole.
@@ -628,13 +664,7 @@ class PortPass {
       if (has_key(foreign_, setting.id) && differs(setting.id) &&
           (elsewhere == nullptr || setting.traffic == TrafficPart::protects))
         elsewhere = &setting;
-    if (elsewhere != nullptr && !failed_here) {
-      const std::string whose = port_.is_member() ? port_.bond : "the members of " + port_.netdev;
-      return block(row, {Outcome::pending,
-                         "waits for " + std::string(elsewhere->key) + " of " + whose +
-                             ": without it RoCE's traffic would have less protection",
-                         WaitsFor::other_setting, elsewhere->id});
-    }
+    if (elsewhere != nullptr && !failed_here) return block(row, wait_for_other_port(*elsewhere));
     if (cause == nullptr)
       return block(row, {Outcome::pending, "the write would leave RoCE's traffic with less protection",
                          WaitsFor::other_setting});
@@ -822,7 +852,7 @@ class PortPass {
   const Qos& policy_;
   Qos want_;                           // `policy_` as the driver will show it
   std::vector<Port> others_;           // others_of_bond(), if the policy has settings of the class that are theirs
-  Keys foreign_;                       // these settings
+  Keys foreign_;                       // these settings, and global pause
   std::vector<Reading> foreign_have_;  // of each of others_
   std::vector<Qos> combined_;          // of each guard: `policy_` with the wanted values of others_[i] for foreign_
   std::vector<TrafficGuard> guards_;

@@ -123,10 +123,12 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
     return step("Enforcement is suspended: " + (*agent)->held, reload);
   if (is_enforced(machine)) return step("fabric-agentd writes them", status);
   if (!is_agents_file) return step({}, apply);
+  // systemctl refuses to reload an agent that does not run.
+  const std::string keep = runs ? reload : sudo + "systemctl enable --now fabric-agent";
   if (machine.policy->mode == Mode::audit)
-    return step({}, apply + "; or, to keep them: mode = \"enforce\" in the configuration, then " + reload);
+    return step({}, apply + "; or, to keep them: mode = \"enforce\" in the configuration, then " + keep);
   if (runs) return step("fabric-agentd runs in audit mode and has not read this configuration", reload);
-  return step({}, apply + "; or, to keep them: " + sudo + "systemctl enable --now fabric-agent");
+  return step({}, apply + "; or, to keep them: " + keep);
 }
 
 // The other programs that write PFC or ETS of the ports that have such a write. Empty: none.

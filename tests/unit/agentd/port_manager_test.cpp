@@ -264,6 +264,28 @@ TEST_F(PortManagerTest, FightingStopsAfterSoManyRoundsAndNamesTheSuspect) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
+// Another program writes during the conflict: the value that is replaced at its end is of that one.
+TEST_F(PortManagerTest, AfterAConflictTheProgramIsNamedWhoseValueIsReplaced) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::full);
+  start(kEnforce + "reread = \"1h\"\nconflict = { rounds = 3, window = 60 }\n");
+  const auto write_as = [&](const std::string& pid, const std::string& name, uint8_t priorities) {
+    tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 " + pid + " 0\n");
+    tree_.file("proc/" + pid + "/status", "CapEff:\t0000000000001000\n");
+    tree_.file("proc/" + pid + "/comm", name + "\n").file("proc/" + pid + "/cmdline", name + '\0' + "eth0" + '\0');
+    nic.pfc.pfc_en = priorities;
+    manager_->on_notification(kId, NotificationKind::dcb);
+    look();
+  };
+  for (int i = 0; i < 4; ++i, now_ += seconds(1)) write_as("812", "qosd", 0);
+  ASSERT_EQ(outcome("pfc"), "conflict");
+  EXPECT_TRUE(has(setting("pfc").detail, "qosd (pid 812)"));
+  write_as("900", "otherd", 1 << 4);
+  for (int i = 0; i < 12 && nic.pfc.pfc_en != 1 << 3; ++i, now_ += kConflictReread) look();
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  EXPECT_TRUE(has(told_.back().message, "otherd (pid 900)")) << told_.back().message;
+  EXPECT_FALSE(has(told_.back().message, "qosd")) << told_.back().message;
+}
+
 // Within a minute after the last foreign write the setting is as the policy wants, whenever between two checks that
 // write came, whether or not it was notified, and although the agent repairs another setting meanwhile.
 TEST_F(PortManagerTest, AConflictThatEndsIsWrittenAtOnce) {

@@ -146,6 +146,22 @@ TEST_F(Next, InAuditMode) {
   EXPECT_EQ(follow_all(), Commands{kApply + kNow});
 }
 
+// The end of the plan also names how to keep the settings: systemctl does not reload a service that does not run.
+TEST_F(Next, ReloadsOnlyAnAgentThatRuns) {
+  int code = 0;
+  for (const std::string& config : {kAudit, kEnforce}) {
+    tree_.file(kConfig, config);
+    const Output output = run("plan", code);
+    EXPECT_TRUE(has(output.text, "to keep them: ")) << output.text;
+    EXPECT_TRUE(has(output.text, "systemctl enable --now fabric-agent")) << output.text;
+    EXPECT_FALSE(has(output.text, kReload)) << output.text;
+  }
+  tree_.file(kConfig, kAudit);
+  run_agent(kAudit);
+  const Output output = run("plan", code);
+  EXPECT_TRUE(has(output.text, "then ") && has(output.text, kReload)) << output.text;
+}
+
 TEST_F(Next, WithAPolicyThatTheAgentHasNotRead) {
   run_agent(kAudit);
   tree_.file(kConfig, kEnforce);

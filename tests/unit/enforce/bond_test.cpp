@@ -189,6 +189,56 @@ TEST_F(RoceLag, RocesMarkStaysIfOneMemberRefusesItsProtection) {
   EXPECT_EQ(tos(), 136U);
 }
 
+// Global pause protects all priorities of the members, PFC only the one that the bond's mark leads to.
+TEST_F(RoceLag, GlobalPauseOfTheMembersStaysUntilRoceIsMarkedForPfc) {
+  for (const bool is_named : {false, true}) {
+    SCOPED_TRACE(is_named ? "the policy ends pause" : "the policy does not name pause");
+    tree.file(kTos, "0\n");
+    for (SimNic* nic : {&eth0, &eth1}) {
+      nic->pause = {.rx = true, .tx = true};
+      nic->pfc.pfc_en = 0;
+      nic->app.clear();
+    }
+    Qos want = roce(26, 3);
+    if (is_named) want.pause = Pause{};
+    files->fault({.code = EIO, .glob = "*default_roce_tos"});
+    for (int i = 0; i < 3; ++i) apply(want);
+    const Changes last = apply(want);
+    EXPECT_EQ(tos(), 0U);
+    for (const SimNic* nic : {&eth0, &eth1}) {
+      EXPECT_TRUE(nic->pause.rx && nic->pause.tx) << text(last);
+      EXPECT_EQ(nic->pfc.pfc_en, 0) << text(last);
+    }
+    EXPECT_TRUE(has_outcome(last, "pfc", Outcome::pending, "roce_tos of bond0"));
+    files->heal();
+    settle_to(want);
+    EXPECT_TRUE(is_protected());
+    for (const SimNic* nic : {&eth0, &eth1}) EXPECT_FALSE(nic->pause.rx || nic->pause.tx);
+  }
+}
+
+// The policy replaces PFC by global pause, and RoCE's mark changes: the mark leads RoCE away from PFC.
+TEST_F(RoceLag, RocesMarkStaysUntilTheMembersHaveGlobalPause) {
+  settle_to(roce(26, 3));
+  Qos want = roce(26, 3);
+  want.pause = Pause{.rx = true, .tx = true};
+  want.pfc = PrioSet{};
+  want.roce_tos = 0;
+  eth1.faults["setpause"] = {.code = EIO};
+  for (int i = 0; i < 3; ++i) apply(want);
+  const Changes last = apply(want);
+  EXPECT_EQ(tos(), 104U) << text(last);
+  EXPECT_EQ(eth1.pfc.pfc_en, 0x08) << text(last);
+  EXPECT_TRUE(has_outcome(last, "roce_tos", Outcome::pending, "pause of the members of bond0"));
+  eth1.faults.clear();
+  settle_to(want);
+  EXPECT_EQ(tos(), 0U);
+  for (const SimNic* nic : {&eth0, &eth1}) {
+    EXPECT_TRUE(nic->pause.rx && nic->pause.tx);
+    EXPECT_EQ(nic->pfc.pfc_en, 0);
+  }
+}
+
 // An entry that asks for a mark and whose members cannot be read: nothing is known of the protection.
 TEST_F(RoceLag, RocesMarkStaysIfAMemberCannotBeRead) {
   settle_to(roce(26, 3));
@@ -356,6 +406,7 @@ TEST_F(RoceLag, ARevertWritesTheMembersOneAfterTheOther) {
 
 // fabric-agentctl may end before the link is back: the next program knows of the port, and of the link of the member.
 TEST_F(RoceLag, AWriteThatTakesTheLinkIsRecordedBeforeItIsMade) {
+  pass(ports[0], roce(26, 3));  // PFC, which ends global pause, waits for the mark
   terms.disruptive = Disruptive::now;
   bool is_recorded = false;
   eth0.after_change = [&](const std::string&) {
