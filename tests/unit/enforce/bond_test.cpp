@@ -217,6 +217,22 @@ TEST_F(RoceLag, GlobalPauseOfTheMembersStaysUntilRoceIsMarkedForPfc) {
   }
 }
 
+// Another program has switched pause on: PFC of the new priority, the mark and PFC of the old one do not wait for each
+// other.
+TEST_F(RoceLag, PfcBesideGlobalPauseMovesWithTheMark) {
+  for (const bool is_named : {false, true}) {
+    SCOPED_TRACE(is_named ? "the policy ends pause" : "the policy does not name pause");
+    settle_to(roce(26, 3));
+    for (SimNic* nic : {&eth0, &eth1}) nic->pause = {.rx = true, .tx = true};
+    Qos want = roce(34, 4);
+    if (is_named) want.pause = Pause{};
+    settle_to(want);
+    EXPECT_EQ(tos(), 136U);
+    EXPECT_TRUE(is_protected());
+    for (const SimNic* nic : {&eth0, &eth1}) EXPECT_EQ(nic->pfc.pfc_en, 0x10);
+  }
+}
+
 // The policy replaces PFC by global pause, and RoCE's mark changes: the mark leads RoCE away from PFC.
 TEST_F(RoceLag, RocesMarkStaysUntilTheMembersHaveGlobalPause) {
   settle_to(roce(26, 3));
