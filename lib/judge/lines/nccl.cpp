@@ -35,6 +35,11 @@ constexpr LineMessage kNcclRows[] = {
     {"nccl-mixed-links", software, "Attempted to connect incompatible devices",
      "NCCL_IB_HCA mixes InfiniBand and RoCE ports: list the ports of one link layer on every host.",
      "fabric-agentctl topo --format nccl; echo $NCCL_IB_HCA", kNcclNet},
+    {"nccl-no-pci-device", host, "Could not find real path of * (/sys/class/infiniband/",
+     "NCCL finds no PCI device of this RDMA device in sysfs: a software device (rxe, siw) has none, or /sys of the "
+     "container does not show it. NCCL goes on without its place in the topology. Soft-RoCE is for tests: use the "
+     "port of a NIC (NCCL_IB_HCA), or NCCL_IB_DISABLE=1.",
+     "rdma link show; ls -l /sys/class/infiniband/; echo $NCCL_IB_HCA", kNcclNet},
     {"nccl-failover", network, "failed devices out of",
      "Port failover of NCCL has no port left: every NIC of this connection has failed. Look at the first error of each "
      "port.",
