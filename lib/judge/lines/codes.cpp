@@ -1511,7 +1511,7 @@ constexpr std::pair<std::string_view, Call> kCalls[] = {
      "registermem: registration",
      Call::registration},
     {"create_ah|address handle", Call::create_ah},
-    {"qp to init|next state init|modify_qp(init|qp_modify(502)|modifyrst2init|reset to init",
+    {"qp to init|next state init|modify_qp(init)|qp_modify(502)|modifyrst2init|reset to init",
      Call::qp_to_init},  // 0x502: RST2INIT_QP
     {"modify_qp|qp_modify|qp to rtr|qp to rts|to rtr state|to rts state|rtr2rts|init2rtr", Call::modify_qp},
     {"create_qp|qp_create|fi_enable|create_cq|cq_create|create_srq|alloc_pd|create_comp_channel", Call::create_object},

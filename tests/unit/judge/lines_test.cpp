@@ -801,6 +801,11 @@ TEST(LogCodes, ACallIsRecognizedInAnyLibrary) {
         "[Handshake] Failed to modify QP to RTR, check mtu: Connection timed out [110]",
         "UCX  ERROR error modifying QP to RTR: Connection timed out", "some_new_library: qp_modify: -110 error"})
     EXPECT_EQ(id_of(line), "modify-qp-timeout") << line;
+  EXPECT_EQ(id_of("acme_modify_qp(INIT) failed: 22"), "modify-qp-init");
+  EXPECT_EQ(id_of("acme_modify_qp(INIT2RTR) failed: 22"), "modify-qp-invalid");
+  EXPECT_EQ(id_of("Call to ibv_modify_qp failed with 22 Invalid argument, curr state RTR, next state RTS"),
+            "modify-qp-rts");
+  EXPECT_EQ(id_of("Failed to modify QP to RTS: Connection timed out"), "modify-qp-timeout");
   EXPECT_EQ(id_of("rdma_resolve_addr: Cannot assign requested address (-99)"), "rdmacm-local-address");
   EXPECT_EQ(id_of("rdma_resolve_addr failed: No such device"), "rdmacm-no-device") << "not the network";
   EXPECT_EQ(id_of("write /sys/bus/pci/devices/0000:c1:00.0/sriov_numvfs: no space left on device"), "vfs-msix");
