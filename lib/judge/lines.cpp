@@ -23,7 +23,9 @@ constexpr Program kPrograms[] = {
      "dpdk"},
     {"DAOS[*hg  |mercury/src/", "mercury|daos"},
     {"sshd[", "sshd"},  // anybody connects to the server; the lines of a launcher are the client's
-    {"nvme_rdma.c:*: |nvme_ctrlr.c:*: |nvme_fabric.c:*: |bdev_nvme.c:*: |nvmf_rdma", ""},
+    {"nvme_rdma.c:*: |^nvme.c:*:nvme_|^nvme.c:*:spdk_nvme_|nvme_ctrlr.c:*: |nvme_fabric.c:*: |bdev_nvme.c:*: "
+     "|nvmf_rdma",
+     ""},
 };
 
 // The patterns of a message, prepared.

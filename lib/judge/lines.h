@@ -79,6 +79,8 @@ struct LineMessage {
   // The NIC that the line names has failed, or its driver resets it: its links go down, and what the host has connected
   // through it is lost.
   bool is_nic_failure = false;
+  // A transmit queue of the NIC that the line names stopped: if the NIC has just failed, this is the cause.
+  bool is_nic_stall = false;
   // Another host did not answer, or the connection to it was lost: the line does not show at which end, or on the path.
   bool is_silence = false;
 

@@ -181,7 +181,8 @@ std::string_view id_of(const Found& found) {
 
 // The meaning of the errno, for messages that no rule knows. Empty: unknown.
 std::string error_text(const Found& found) {
-  const lines::ErrorMeaning* meaning = lines::meaning_of(found.error);
+  const bool is_of_driver = found.message != nullptr && has_any(found.message->kind, lines::Printer::nic_driver);
+  const lines::ErrorMeaning* meaning = lines::meaning_of(found.error, is_of_driver);
   if (meaning == nullptr) return {};
   return std::string(found.error) + ": " + std::string(meaning->text);
 }

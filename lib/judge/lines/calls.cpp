@@ -154,6 +154,13 @@ constexpr LineMessage kCallRows[] = {
      "The GID of the peer is link-local (fe80::), and that of this host has an IPv4 address: no packet gets from one "
      "to the other. At the peer, the job uses the index of the link-local GID, or its netdev has lost its address.",
      "on the peer: show_gids; ip -br addr; fabric-agentctl check --only gid,gid-index,address", kVerbs},
+    // To RTS nothing of the peer's address is set.
+    {"modify-qp-rts", software, "QP to RTS*nvalid argument|nvalid argument*next state RTS|QP to RTS*EINVAL",
+     "The last step of a connection, to RTS, was not accepted by the library or driver of this host: a timeout, a "
+     "number of retries or of outstanding reads (max_rd_atomic, compare max_qp_init_rd_atom) that the device does not "
+     "have, or the queue pair is not in RTR because the step before failed. GID and MTU are of the step to RTR; the "
+     "peer and the network are not at fault.",
+     "ibv_devinfo -v -d {rdma} | grep -E 'rd_atom|transport'", kVerbs},
     of(Call::modify_qp, "ETIMEDOUT|EHOSTUNREACH", "modify-qp-timeout", network,
        "The address of the peer could not be resolved to a MAC address: no ARP or neighbor discovery answer on this "
        "rail, or no route from this GID to the peer's. No RDMA packet has been sent yet. With GIDs of two subnets the "
@@ -169,7 +176,8 @@ constexpr LineMessage kCallRows[] = {
     of(Call::modify_qp, "EINVAL", "modify-qp-invalid", software,
        "The connection could not be set up: the peers use GIDs of different kinds or indexes (NCCL_IB_GID_INDEX, RoCE "
        "v1 and v2, IPv4 and IPv6), the GID index is empty here, the program fills in no GID (GRH) on a RoCE port, or "
-       "the MTUs differ.",
+       "the MTUs differ. If the job uses InfiniBand and RoCE ports together (NCCL lists them: NET/IB : Using), name "
+       "those of one kind (NCCL_IB_HCA).",
        "fabric-agentctl check --only gid", kVerbs),
     of(Call::modify_qp, "ENODEV", "modify-qp-no-device", software,
        "No device for the address: on a RoCE port the program fills in a LID instead of a GID (GRH, GID index), or the "

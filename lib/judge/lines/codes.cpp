@@ -720,8 +720,8 @@ void read_errnos(Codes& codes, std::string_view line) {
       if (const auto number = number_after(small, prefix)) found.emplace_back(small.find(prefix), *number);
   if (!is_of_kernel(line))
     if (const auto number = errno_beside_result(small)) found.emplace_back(0, *number);
-  // GDRCopy returns errnos without a sign: "gdr_pin_buffer(addr 7f, size 64) failed: 22".
-  if (small.find("gdr_") != std::string::npos)
+  // GDRCopy and verbs return errnos without a sign: "gdr_pin_buffer(addr 7f, size 64) failed: 22".
+  if (small.find("gdr_") != std::string::npos || small.find("modify_qp(") != std::string::npos)
     for (const std::string_view prefix : {") failed: ", " failed: ", " code="})
       if (const auto number = number_after(small, prefix)) found.emplace_back(small.find(prefix), *number);
   std::ranges::sort(found);
@@ -1511,7 +1511,8 @@ constexpr std::pair<std::string_view, Call> kCalls[] = {
      "registermem: registration",
      Call::registration},
     {"create_ah|address handle", Call::create_ah},
-    {"qp to init|next state init|qp_modify(502)|modifyrst2init|reset to init", Call::qp_to_init},  // 0x502: RST2INIT_QP
+    {"qp to init|next state init|modify_qp(init)|qp_modify(502)|modifyrst2init|reset to init",
+     Call::qp_to_init},  // 0x502: RST2INIT_QP
     {"modify_qp|qp_modify|qp to rtr|qp to rts|to rtr state|to rts state|rtr2rts|init2rtr", Call::modify_qp},
     {"create_qp|qp_create|fi_enable|create_cq|cq_create|create_srq|alloc_pd|create_comp_channel", Call::create_object},
     {"open_device|open device|get context for", Call::open_device},
@@ -1608,8 +1609,19 @@ bool is_failure_of_driver(std::string_view line) {
 
 }  // namespace
 
-const ErrorMeaning* meaning_of(std::string_view error) {
+const ErrorMeaning* meaning_of(std::string_view error, bool is_of_driver) {
   using enum FaultLocation;
+  // No process asks, whose permissions could be checked.
+  static constexpr ErrorMeaning kOfDrivers[] = {
+      {"EACCES", host,
+       "the firmware refused the request of this function: it has no right to it (a virtual function), or has lost it "
+       "in "
+       "a reset."},
+      {"EPERM", host,
+       "the driver or the firmware does not permit the request to this function, or not in its present mode."}};
+  if (is_of_driver)
+    if (const ErrorMeaning* own = find_where(kOfDrivers, [&](const ErrorMeaning& each) { return each.error == error; }))
+      return own;
   static constexpr ErrorMeaning kMeanings[] = {
       {"ECONNREFUSED", peer,
        "the host of the peer answers, and nothing listens on the port: its program does not run."},

@@ -76,7 +76,8 @@ struct ErrorMeaning {
   FaultLocation cause;
   std::string_view text;
 };
-const ErrorMeaning* meaning_of(std::string_view error);  // nullptr: none that is worth a sentence
+// is_of_driver: a driver prints it of its device. nullptr: none that is worth a sentence
+const ErrorMeaning* meaning_of(std::string_view error, bool is_of_driver = false);
 
 // "0000:3b:00.0", and "0000:3b:00" of NVIDIA's driver.
 bool is_pci_address(std::string_view word);

@@ -20,7 +20,7 @@ constexpr LineMessage kCompletionRows[] = {
      "switch ports (NCCL 2.20 and later does not lower it). If it is equal, the application or library has a bug, or "
      "the peers run different versions.",
      "ibv_devinfo -d {rdma} | grep active_mtu; ip link show {netdev}", kWc, 1},
-    {"wc-local-qp", software, "local QP operation error|Local QP operation on ",
+    {"wc-local-qp", software, "local QP operation error|Local QP operation on |local QP operation err (",
      "The NIC rejected the work request of this host as inconsistent with its queue pair.", "journalctl -k -g {pci}",
      kWc, 2},
     {"wc-local-eec", software, "local EE context operation error",

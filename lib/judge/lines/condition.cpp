@@ -115,7 +115,8 @@ constexpr Condition kConditions[] = {
 
     {"says-kernel-bug",
      host,
-     "bug: kernel null|bug: unable to handle|general protection fault*[#|^oops: *[#|kernel bug at |kernel panic*fatal "
+     "bug: kernel null|bug: unable to handle|bug: kasan: |general protection fault*[#|^oops: *[#|kernel bug at |kernel "
+     "panic*fatal "
      "exception",
      {"The message says that the kernel itself, or one of its modules, failed: the function after RIP, and the module "
       "in brackets, are the place. The network and other hosts take no part. ",
@@ -346,7 +347,8 @@ constexpr Condition kConditions[] = {
      host,
      "find fw file|missing firmware|find firmware file|fw file*not found|firmware file*not found|direct firmware "
      "load|load firmware image|firmware image not found|no firmware image|request_firmware|^request firmware|firmware "
-     "file failed|firmware: failed to load|failed to load firmware|could not load firmware|cannot load firmware|unable "
+     "file failed|firmware: failed to load|failed to load firmware|could not load firmware|cannot load firmware|n't "
+     "load firmware|unable "
      "to load firmware|firmware load failed",
      {"The message says that the driver did not find, or could not load, the file of the firmware of its device: the "
       "package with it (linux-firmware, or that of the driver) is not installed, is of another release, or is not in "

@@ -22,6 +22,11 @@ constexpr LineMessage on_nic_failure(LineMessage row) {
   return row;
 }
 
+constexpr LineMessage on_nic_stall(LineMessage row) {
+  row.is_nic_stall = true;
+  return row;
+}
+
 constexpr LineMessage kDriverRows[] = {
     // The kernel: health of mlx5 firmware.
     on_nic_failure(
@@ -274,17 +279,21 @@ constexpr LineMessage kDriverRows[] = {
      "lspci -vv -s {pci} | grep -i powerlimit", kEvents},
 
     // Netdevs.
-    {"netdev-watchdog", host, "NETDEV WATCHDOG",
-     "A transmit queue timed out: the NIC, its driver or its interrupt stopped, or the peer paused the port without "
-     "end (PFC storm). The driver resets the queue or the NIC. If it recurs, update the driver; with a virtual NIC "
-     "(ena, virtio) also look at the host of the virtual machine.",
-     "fabric-agentctl diagnose {port}; ethtool -i {netdev}", "Linux net/sched/sch_generic.c"},
-    {"tx-timeout", host,
-     "TX timeout detected|TX timeout on queue|tx_timeout: VSI_num|Detected Hardware Unit Hang|Detected Tx Unit Hang",
-     "The driver found a transmit queue without progress (hang) and resets it: NIC fault, lost interrupt or PFC storm; "
-     "of a NIC of the host's board or of a virtual machine mostly its driver or firmware: update it.",
-     "fabric-agentctl diagnose {port}; ethtool -i {netdev}",
-     "Linux mlx5 en_main.c, bnxt.c, ice_main.c, e1000e netdev.c"},
+    on_nic_stall(
+        {"netdev-watchdog", host, "NETDEV WATCHDOG",
+         "A transmit queue timed out: the NIC, its driver or its interrupt stopped, or the peer paused the port "
+         "without end (PFC storm). The driver resets the queue or the NIC. If it recurs, update the driver; with a "
+         "virtual NIC (ena, virtio) also look at the host of the virtual machine.",
+         "fabric-agentctl diagnose {port}; ethtool -i {netdev}", "Linux net/sched/sch_generic.c"}),
+    on_nic_stall(
+        {"tx-timeout", host,
+         "TX timeout detected|TX timeout on queue|tx_timeout: VSI_num|tx_timeout: VSI_seid|tx_timeout recovery "
+         "level|tx_timeout count: |tx hang*detected on queue|Detected Hardware Unit Hang|Detected Tx Unit Hang|Fake "
+         "Tx hang detected",
+         "The driver found a transmit queue without progress (hang) and resets it: NIC fault, lost interrupt or PFC "
+         "storm; of a NIC of the host's board or of a virtual machine mostly its driver or firmware: update it.",
+         "fabric-agentctl diagnose {port}; ethtool -i {netdev}",
+         "Linux mlx5 en_main.c, bnxt.c, ice_main.c, i40e_main.c, ixgbe_main.c, hns3_enet.c, e1000e netdev.c"}),
     {"other-link-down", none,
      "systemd-networkd[*]: veth*: Lost carrier|systemd-networkd[*]: cali*: Lost carrier|systemd-networkd[*]: lxc*: "
      "Lost carrier|systemd-networkd[*]: cni*: Lost carrier|systemd-networkd[*]: docker*: Lost "

@@ -200,6 +200,10 @@ constexpr LineMessage kRows[] = {
      "Information of libfabric: it asks all its providers, and this one has no device on this host (-61, ENODATA). "
      "Harmless: another provider is used. FI_PROVIDER chooses the provider.",
      "fi_info -l; echo $FI_PROVIDER", "libfabric src/fabric.c"},
+    {"ofi-mrail-unset", none, "OFI_MRAIL_ADDR*env variable",
+     "Information of libfabric: its layer mrail, which joins several rails, is not used, because no variable names the "
+     "rails (FI_OFI_MRAIL_ADDR). Harmless.",
+     "fi_info -l; env | grep MRAIL", "libfabric prov/mrail/src/mrail_init.c"},
     {"ucx-configuration-shown", none, "UCX  INFO*cfg#|UCX INFO*cfg#",
      "Information of UCX: the transports and devices that it uses within and between hosts. Harmless.", "ucx_info -v",
      "UCX src/ucp/core/ucp_worker.c"},

@@ -148,6 +148,12 @@ constexpr LineMessage kLibraryRows[] = {
      "offer it, although the kernel has it. Install ibverbs-providers (Debian, Ubuntu) or the vendor's library in the "
      "image of the container, or on the host.",
      "ls /etc/libibverbs.d; ibv_devinfo -l", kInit},
+    {"verbs-comp-mask", software, "invalid comp_mask",
+     "The program asks the verbs library for fields that it does not know, or passes a mask (comp_mask) that it has "
+     "not set: program and library (MLNX_OFED 4, ibv_exp_) are of different releases, as with the openib BTL of Open "
+     "MPI up to 4.0. The device is not at fault; most programs go on over another transport. Use UCX (--mca pml ucx "
+     "--mca btl ^openib), or build the program for the library of this host.",
+     "ofed_info -s; ompi_info | grep -E 'ucx|openib'", "MLNX_OFED libibverbs"},
     {"cxgb4-old-driver", host, "libcxgb4 warning*downlevel iw_cxgb4 driver",
      "The kernel's driver iw_cxgb4 is older than the library of rdma-core. Update the kernel or the driver.",
      "modinfo iw_cxgb4; uname -r", "rdma-core providers/cxgb4/dev.c"},

@@ -74,6 +74,8 @@ std::string_view without_result(std::string_view line) {
 // Programs that print one message over several lines.
 bool continues(std::string_view before, std::string_view text) {
   if (lower(trim(text).substr(0, 5)) == "errno") return true;  // perftest, UCCL
+  // perror(3) of a text that ends with a new line: ": Invalid argument".
+  if (text.starts_with(": ") && trim(without_errno_texts(lower(text.substr(2)))).empty()) return true;
   constexpr std::pair<std::string_view, std::string_view> kPairs[] = {
       {"NVRM: The NVIDIA GPU", "(PCI ID:"},
       {"NVRM: The NVIDIA GPU", "installed in"},
@@ -90,8 +92,12 @@ bool continues(std::string_view before, std::string_view text) {
       {"BIOS has enabled interrupt remapping", "on a chipset that contains"},
       {"can't read ABI version from", "abi_version ("},
       {"BUG: KASAN: ", "+0x"},
-      {" -- Error -- ", " # "},            // Mercury
-      {"/sriov_numvfs", "write error: "},  // a command, and the answer of the shell
+      // The reason, the end of the program, and that of its service.
+      {"nvidia-fabricmanager-start.sh[", "failed! Exit code: "},
+      {"failed! Exit code: ", "nvidia-fabricmanager.service: Control process exited"},
+      {"cma_event type RDMA_CM_EVENT_", "cma event RDMA_CM_EVENT_"},  // rping
+      {" -- Error -- ", " # "},                                       // Mercury
+      {"/sriov_numvfs", "write error: "},                             // a command, and the answer of the shell
       {"terminate called after throwing an instance of", "what(): "},
   };
   if (trim(before).ends_with(kLastError)) return true;
@@ -117,6 +123,16 @@ bool names_another(const Found& each, const Found& cause) {
   };
   return (!each.named.ports.empty() && each.named.ports != cause.named.ports) || differs(each.pci, cause.pci) ||
          differs(each.elsewhere, cause.elsewhere);
+}
+
+// Whether all functions that the line names are of the card of the cause: "0000:40:00.0" and "0000:40:00.1".
+bool is_of_same_card(const Found& each, const Found& cause) {
+  const auto card = [](const Counted& address) {
+    return std::string_view(address.text).substr(0, address.text.rfind('.'));
+  };
+  return !each.pci.empty() && std::ranges::all_of(each.pci, [&](const Counted& address) {
+    return find_where(cause.pci, [&](const Counted& known) { return card(known) == card(address); }) != nullptr;
+  });
 }
 
 bool same_names(const std::vector<Counted>& one, const std::vector<Counted>& other) {
@@ -438,21 +454,24 @@ void Log::add_unknown(const Line& line, Found found) {
 namespace {
 
 // Right after a NIC has failed, the loss of its link is not the fault of a cable, and lost connections of its host are
-// not the fault of a peer. Lines of another device or of another host are no consequence of it.
+// not the fault of a peer. The ports of a card have one firmware: on all of them the transmit queues stop, and the
+// requests of the driver fail. Lines of another device or of another host are no consequence of it.
 void fold_lost_by_nic(std::vector<Found>& all) {
   for (Found& each : all) {
     if (each.message == nullptr || each.message->is_nic_failure) continue;
-    const bool is_link = each.message->is_link_down;
-    if (!is_link && (!is_of_path(each) || names_a_device(each))) continue;
+    const bool is_link = each.message->is_link_down, is_stall = each.message->is_nic_stall;
+    const bool is_of_card = is_stall || (has_any(each.message->kind, Printer::nic_driver) && !each.pci.empty());
+    if (!is_link && !is_of_card && (!is_of_path(each) || names_a_device(each))) continue;
     Found* nic = find_where(all, [&](const Found& other) {
       if (other.message == nullptr || !other.message->is_nic_failure) return false;
       if (other.first >= each.first || each.first - other.first > kSameEvent) return false;
       if (!same_names(each.hosts, other.hosts)) return false;  // equal hosts have equal PCI addresses
+      if (is_of_card) return is_of_same_card(each, other);
       return !is_link || (names_a_device(each) && !names_another(each, other));
     });
     if (nic == nullptr) continue;
     show_with(*nic, each);
-    nic->consequences.back().may_be_own = !is_link;
+    nic->consequences.back().may_be_own = !is_link && !is_stall;
   }
 }
 

@@ -35,6 +35,11 @@ constexpr LineMessage kNcclRows[] = {
     {"nccl-mixed-links", software, "Attempted to connect incompatible devices",
      "NCCL_IB_HCA mixes InfiniBand and RoCE ports: list the ports of one link layer on every host.",
      "fabric-agentctl topo --format nccl; echo $NCCL_IB_HCA", kNcclNet},
+    {"nccl-no-pci-device", host, "Could not find real path of * (/sys/class/infiniband/",
+     "NCCL finds no PCI device of this RDMA device in sysfs: a software device (rxe, siw) has none, or /sys of the "
+     "container does not show it. NCCL goes on without its place in the topology. Soft-RoCE is for tests: use the "
+     "port of a NIC (NCCL_IB_HCA), or NCCL_IB_DISABLE=1.",
+     "rdma link show; ls -l /sys/class/infiniband/; echo $NCCL_IB_HCA", kNcclNet},
     {"nccl-failover", network, "failed devices out of",
      "Port failover of NCCL has no port left: every NIC of this connection has failed. Look at the first error of each "
      "port.",
@@ -264,13 +269,16 @@ constexpr LineMessage kNcclRows[] = {
     {"nccl-system-error", host, "ncclSystemError: System call|NCCL error*unhandled system error",
      "A system call or a call of libibverbs failed. The NCCL WARN line before this one names it (NCCL_DEBUG=WARN).",
      "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NCCL src/init.cc"},
-    on_silence({"nccl-watchdog", unknown,
-                "Watchdog caught collective operation timeout|detected by watchdog|Timeout at NCCL work|Some NCCL "
-                "operations have failed or timed out",
-                "A collective did not finish in time: one rank, this one or another, hangs, died or did other work (a "
-                "step or data loader that is slow), or a network path is stuck. The line does not show which: find the "
-                "rank that did not enter the collective, and its first error; then look at the port of its node.",
-                "fabric-agentctl diagnose", "PyTorch ProcessGroupNCCL.cpp"}),
+    on_silence(
+        {"nccl-watchdog", unknown,
+         "Watchdog caught collective operation timeout|detected by watchdog|Timeout at NCCL work|Some NCCL "
+         "operations have failed or timed out",
+         "A collective did not finish in time: one rank, this one or another, hangs, died or did other work (a "
+         "step or data loader that is slow), or a network path is stuck. The line does not show which: find the "
+         "rank that did not enter the collective, and its first error; then look at the port of its node. If the "
+         "lines of the ranks differ in SeqNum or OpType by more than a few operations, the ranks are out of step: "
+         "look at the program and the log of the rank with the lowest SeqNum first.",
+         "fabric-agentctl diagnose", "PyTorch ProcessGroupNCCL.cpp"}),
     {"nccl-nvls",
      host,
      "nvls.cc*NCCL WARN Cuda failure|nvls.cc*NCCL WARN CUDA failure|NVLink SHARP (NVLS) Multicast",

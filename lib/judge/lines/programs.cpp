@@ -146,9 +146,15 @@ constexpr LineMessage kProgramRows[] = {
      "A variable of Mooncake (MC_..., such as MC_IB_TC, the traffic class) or its device list has an invalid value, "
      "and Mooncake uses the default. Correct the variable that the line names.",
      "env | grep MC_", "Mooncake mooncake-transfer-engine/src/config.cpp"},
-    {"mooncake-gid-index", software, "GID is NULL, please check your GID index",
+    {"mooncake-gid-index", software, "GID is NULL, please check your GID index|Device * GID * not available",
      "The GID index that Mooncake uses has no entry: set MC_GID_INDEX to the index of the RoCE v2 IPv4 GID.",
      "echo $MC_GID_INDEX; fabric-agentctl check --only gid", "Mooncake rdma_context.cpp"},
+    {"mooncake-no-gid", host, "No suitable GID found on ",
+     "The port has no GID that Mooncake uses without MC_GID_INDEX: that of a RoCE v2 address; older releases know "
+     "only an IPv4 address. Give the netdev of the port an address of the network, or set MC_GID_INDEX to an entry of "
+     "its GID table; with IPv6 only, use a newer Mooncake.",
+     "fabric-agentctl check --only gid,address; show_gids; echo $MC_GID_INDEX",
+     "Mooncake mooncake-transfer-engine/src/transport/rdma_transport/rdma_context.cpp"},
     consequence(wrapping(
         {"mooncake-no-nic", host,
          "RdmaTransport: No available RNIC|Failed to open device*on port*with GID|Disable device |cannot initialize "
@@ -157,6 +163,13 @@ constexpr LineMessage kProgramRows[] = {
          "Mooncake can use no NIC: every device was refused before this line, and the first refusal is the cause.",
          "fabric-agentctl status; echo $MC_GID_INDEX",
          "Mooncake mooncake-transfer-engine/src/transport/rdma_transport/rdma_transport.cpp"})),
+    consequence({"mooncake-start", unknown,
+                 "Failed to install*transport, type=|Failed to initialize transfer engine|real_client.cpp*Failed to "
+                 "create client",
+                 "Mooncake did not start: its transport could not be set up on this host. The first error of the "
+                 "transport before this line (device, GID, memory registration, metadata server) is the cause.",
+                 "fabric-agentctl status; env | grep -E 'MC_|MOONCAKE'",
+                 "Mooncake mooncake-transfer-engine, mooncake-store"}),
     {"mooncake-handshake", peer,
      "ibverbs init qp failed|andshake*End of file|andshake*refused|Failed to exchange handshake",
      "The other side closed the connection while addresses were exchanged: its log has the reason.", "ping -c 3 {peer}",
@@ -289,9 +302,15 @@ constexpr LineMessage kProgramRows[] = {
      "The test has ended and its result is valid; the peer closed the connection first (ECONNRESET with iWARP, "
      "transport type IW, whose connection is TCP). Harmless.",
      "rdma link show", kPerftest},
-    {"spdk-queue-state", host, "expected state: IBV_QPS_",
-     "The driver left a queue pair in another state than SPDK asked for: update the driver and rdma-core.",
+    {"spdk-queue-state", host, "expected state: IBV_QPS_|: bad state updated: ",
+     "The driver left a queue pair in another state than SPDK asked for, or reports a state that does not exist: "
+     "update the driver and rdma-core.",
      "ethtool -i {netdev}", "SPDK lib/nvmf/rdma.c"},
+    {"spdk-no-device", host, "rdma_get_devices() failed",
+     "SPDK found no RDMA device on this host or in this container: the driver of the NIC is not loaded (Soft-RoCE: no "
+     "rdma link), /dev/infiniband or the provider library is not in the container, or the device is in another "
+     "network namespace. The other end was not asked.",
+     "rdma link show; ls -l /dev/infiniband; ibv_devices", "SPDK lib/nvme/nvme_rdma.c, lib/nvmf/rdma.c"},
     {"perftest-connect", peer,
      "Couldn't connect to *:18515|Unable to open file descriptor for socket connection|Unable to init the socket "
      "connection",

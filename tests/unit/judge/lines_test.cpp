@@ -801,6 +801,11 @@ TEST(LogCodes, ACallIsRecognizedInAnyLibrary) {
         "[Handshake] Failed to modify QP to RTR, check mtu: Connection timed out [110]",
         "UCX  ERROR error modifying QP to RTR: Connection timed out", "some_new_library: qp_modify: -110 error"})
     EXPECT_EQ(id_of(line), "modify-qp-timeout") << line;
+  EXPECT_EQ(id_of("acme_modify_qp(INIT) failed: 22"), "modify-qp-init");
+  EXPECT_EQ(id_of("acme_modify_qp(INIT2RTR) failed: 22"), "modify-qp-invalid");
+  EXPECT_EQ(id_of("Call to ibv_modify_qp failed with 22 Invalid argument, curr state RTR, next state RTS"),
+            "modify-qp-rts");
+  EXPECT_EQ(id_of("Failed to modify QP to RTS: Connection timed out"), "modify-qp-timeout");
   EXPECT_EQ(id_of("rdma_resolve_addr: Cannot assign requested address (-99)"), "rdmacm-local-address");
   EXPECT_EQ(id_of("rdma_resolve_addr failed: No such device"), "rdmacm-no-device") << "not the network";
   EXPECT_EQ(id_of("write /sys/bus/pci/devices/0000:c1:00.0/sriov_numvfs: no space left on device"), "vfs-msix");
@@ -1263,6 +1268,9 @@ TEST(LogComponents, AnErrnoHasAMeaning) {
   EXPECT_EQ(meaning_of("ETIMEDOUT")->cause, FaultLocation::unknown) << "the peer, or the firmware of a device";
   EXPECT_EQ(meaning_of(""), nullptr);
   EXPECT_EQ(meaning_of("E2BIG"), nullptr);
+  EXPECT_TRUE(has(meaning_of("EACCES")->text, "process"));
+  EXPECT_FALSE(has(meaning_of("EACCES", true)->text, "process")) << "a driver has the permissions of the kernel";
+  EXPECT_EQ(meaning_of("ENODEV", true), meaning_of("ENODEV"));
   EXPECT_EQ(found_in("NCCL WARN NET/IB : Duplicate GPU detected : Connection refused\n").at(0).error, "")
       << "a message of its own";
 }
@@ -1313,6 +1321,16 @@ TEST(LogOfManyLines, TheLineWithTheReasonComesFirst) {
       "[   8.861048] BUG: KASAN: stack-out-of-bounds in\nacme_post_send+0x12f3/0x1880 [acme] at addr "
       "ffff88001f787838\n");
   EXPECT_EQ(kasan.at(0).message->id, "kernel-warning-other");
+}
+
+// SPDK prints each layer that gives up.
+TEST(LogOfManyLines, TheStepsOfSpdkAfterAReasonAreShownWithIt) {
+  const auto found = found_in(
+      "[1.1] nvme_rdma.c:2196:nvme_rdma_ctrlr_construct: *ERROR*: rdma_get_devices() failed: No such device (19)\n"
+      "[1.2] nvme.c: 677:nvme_ctrlr_probe: *ERROR*: Failed to construct NVMe controller for SSD: 192.168.56.2\n"
+      "[1.3] nvme.c: 815:nvme_probe_internal: *ERROR*: NVMe ctrlr scan failed\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message->id, "spdk-no-device");
 }
 
 // Help that a program prints with every error.
@@ -1396,6 +1414,30 @@ TEST(LogOfManyLines, OneMessageOverSeveralLines) {
   const auto other = found_in("mlx5_77: Last error: transport retry counter exceeded\n");
   ASSERT_EQ(other.size(), 1u);
   EXPECT_EQ(names(other[0].devices_elsewhere), "mlx5_77=1 ") << "the names before it are not lost";
+  const auto fabric = [](const std::string& reason) {
+    const std::string start = "Sep 18 03:19:01 node-a nvidia-fabricmanager-start.sh[4753]: ";
+    return found_in(start + "Detected Pre-NVL5 system\n" + start + reason + "\n" + start +
+                    "\"/usr/bin/nv-fabricmanager -c fabricmanager.cfg\" failed! Exit code: 1\n"
+                    "Sep 18 03:19:01 node-a systemd[1]: nvidia-fabricmanager.service: Control process exited, "
+                    "code=exited, status=1/FAILURE\n");
+  };
+  const auto needless = fabric("request to query NVSwitch device information failed [NV_WARN_NOTHING_TO_DO]");
+  ASSERT_EQ(needless.size(), 1u) << "that it ended follows from the reason";
+  EXPECT_EQ(needless[0].message->id, "gpu-no-nvswitch");
+  const auto version = fabric("fabric manager version 570.1 does not match");
+  ASSERT_EQ(version.size(), 1u);
+  EXPECT_EQ(version[0].message->id, "gpu-fabric-version");
+  const auto rping = found_in(
+      "created cm_id 0x559e199b8f70\n"
+      "cma_event type RDMA_CM_EVENT_ADDR_ERROR cma_id 0x559e199b8f70 (parent)\n"
+      "cma event RDMA_CM_EVENT_ADDR_ERROR, error -19\n");
+  ASSERT_EQ(rping.size(), 1u) << "the event is printed twice, and its error once";
+  EXPECT_EQ(rping[0].message->id, "rdmacm-no-device");
+  const auto perror = found_in("rconnect failed\n: Invalid argument\n");
+  ASSERT_EQ(perror.size(), 1u);
+  EXPECT_TRUE(has(names(perror[0].codes), "EINVAL")) << names(perror[0].codes);
+  EXPECT_EQ(found_in("rconnect failed\n: Invalid argument of the option\n").at(0).codes.size(), 0u)
+      << "more than the text of an errno";
   const auto thrown = found_in(
       "terminate called after throwing an instance of 'mscclpp::IbError'\n  what():  ibv_reg_mr failed (errno 14) (Ib "
       "failure: Bad address)\n");
@@ -1477,6 +1519,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"ImportError: libacme.so.1: undefined symbol: acme_open", "says-two-libraries"},
       {"no device found matching exactly mlx5_9, verify NCCL_OOB_NET_IFNAME", "says-variable"},
       {"[qed_slowpath_start:1257()]Failed to find fw file - /lib/firmware/qed/acme.bin", "says-firmware-file"},
+      {"acme: Can't load firmware file \"acme/acme.fw\"", "says-firmware-file"},
       {"cxgb4 0000:01:00.4: could not connect to FW, error -6", "says-firmware-dead"},
       {"systemd[2512]: rdma-ndd.service: Failed at step EXEC spawning /usr/sbin/rdma-ndd: No such file or directory",
        "says-no-program"},
@@ -1510,6 +1553,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"[   71.3] Oops: general protection fault, probably for non-canonical address 0xdead: 0000 [#1] SMP NOPTI",
        "says-kernel-bug"},
       {"[   12.2] Kernel panic - not syncing: Fatal exception", "says-kernel-bug"},
+      {"[    8.8] BUG: KASAN: stack-out-of-bounds in acme_post_send+0x12f3/0x1880 [acme]", "says-kernel-bug"},
       {"Link to 10.1.0.6 changed state 14 times in the last hour", "says-link-down"},
       {"port 3: error accessing module 0, SCL is held", "says-module-access"},
       {"  12 | 11/30/2026 | 06:20:30 | Processor #0xc9 | IERR | Asserted", "says-sensor"},
@@ -1950,7 +1994,8 @@ TEST(LogComponents, ColumnsFitTheirRows) {
   for (const LineMessage& each : messages()) {
     EXPECT_TRUE(each.is_component() || each.kind == Printer::other) << each.id;
     EXPECT_TRUE(has_any(each.kind, Printer::nic_driver) || !has_any(each.kind, Printer::driver_rest)) << each.id;
-    EXPECT_FALSE(each.is_component() && (each.is_link_down || !each.resets_netdev_after.empty())) << each.id;
+    EXPECT_FALSE(each.is_component() && (each.is_link_down || each.is_nic_stall || !each.resets_netdev_after.empty()))
+        << each.id;
     EXPECT_FALSE(each.is_nic_failure && (each.is_component() || each.cause != FaultLocation::host)) << each.id;
     // Its patterns require the text that its netdev follows.
     EXPECT_TRUE(has(each.patterns, each.resets_netdev_after)) << each.id;
@@ -2008,6 +2053,17 @@ TEST(LogOfManyLines, WhatAFailedNicTakesDownIsShownWithIt) {
   EXPECT_EQ(ids(reset + down("0000:99:00.0")), "bnxt-firmware-fatal > link-down ");
   EXPECT_EQ(ids(reset + down("0000:9a:00.0")), "bnxt-firmware-fatal link-down ") << "another NIC";
   EXPECT_EQ(ids(down("0000:99:00.0") + reset), "link-down bnxt-firmware-fatal ") << "before it";
+  const auto stall = [](const std::string& pci) {
+    return "[525.1] bnxt_en " + pci + " eth5: TX timeout detected, starting reset task!\n";
+  };
+  EXPECT_EQ(ids(reset + stall("0000:99:00.1")), "bnxt-firmware-fatal > tx-timeout ") << "the other port of the card";
+  EXPECT_EQ(ids(reset + stall("0000:9a:00.0")), "bnxt-firmware-fatal tx-timeout ") << "another NIC";
+  EXPECT_EQ(ids(reset + stall("0000:99:00.0") + stall("0000:9a:00.0")), "bnxt-firmware-fatal tx-timeout ")
+      << "two NICs, and one of them has not failed";
+  EXPECT_EQ(ids(stall("0000:99:00.0") + reset), "tx-timeout bnxt-firmware-fatal ") << "before it";
+  EXPECT_EQ(ids(reset + "[526.1] bnxt_en 0000:99:00.1 eth6: hwrm stat ctx alloc failure rc: fffffff3\n"),
+            "bnxt-firmware-fatal ? bnxt-command-other ");
+  EXPECT_EQ(ids(reset + down("0000:99:00.1")), "bnxt-firmware-fatal link-down ") << "a link of another port";
   const std::string nvme = "nvme nvme3: starting error recovery\n";
   EXPECT_EQ(ids(reset + nvme), "bnxt-firmware-fatal ? nvmf-rdma ");
   EXPECT_EQ(ids(nvme + reset), "nvmf-rdma bnxt-firmware-fatal ");
