@@ -106,7 +106,8 @@ constexpr LineMessage kRows[] = {
      "ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/osc/ucx/osc_ucx_component.c"},
     {"nvrm-bar-size",
      none,
-     "NVRM: *Attempting to resize BAR1|NVRM: *BAR1 already at requested size|NVRM: BAR resize resource not "
+     "NVRM: *Attempting to resize BAR1|NVRM: *BAR1 already at requested size|NVRM: resizable BAR disabled|NVRM: BAR "
+     "resize resource not "
      "supported|NVRM: Not resizing BAR because|NVRM: Resizable BAR is not supported on this kernel",
      {"Information of the GPU driver at its start: it enlarges BAR1, the window on PCIe to the memory of the GPU, or "
       "leaves the size that the BIOS gave it. Harmless, no action: the GPU works. GPUDirect RDMA reaches as much GPU "
@@ -314,6 +315,20 @@ constexpr LineMessage kRows[] = {
      "daemon), or the DDP package was loaded before by another port of the NIC. Harmless.",
      "devlink dev info pci/{pci}; ethtool --show-priv-flags {netdev}",
      "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
+    {"iommu-tables-note", none,
+     "DMAR: IOMMU feature * inconsistent|DMAR: No ATSR found|DMAR: No SATC found|DMAR: No RMRR found",
+     "Information of the kernel at its start: the IOMMUs of the machine do not all have a feature, and it uses those "
+     "that all have; or the table of the BIOS (DMAR) does not have an optional part. Harmless, no action.",
+     "journalctl -k -g DMAR; fabric-agentctl check --only iommu", "Linux drivers/iommu/intel/iommu.c"},
+    {"pcie-log-size", none, "DPC: RP PIO log size * is invalid",
+     "A table of the PCIe port names a wrong size of its error log: the kernel then shows less of an error that the "
+     "port contains (DPC). Harmless; no action but an update of the BIOS.",
+     "dmidecode -s bios-version", "Linux drivers/pci/pcie/dpc.c"},
+    {"mana-newer-host", none,
+     "mana *Received unknown reconfig type|mana *Received unknown SOC|mana *Received unknown gdma",
+     "The Azure host sent the driver of the NIC (mana) an event that this older driver does not know, and ignores. "
+     "Harmless; a newer kernel knows it.",
+     "uname -r; journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana/hw_channel.c"},
     {"rxe-inline-probe", none, "rdma_rxe: invalid max inline data",
      "A program asked Soft-RoCE for more inline data than it has, and got EINVAL: libfabric tries sizes until one "
      "fits. Harmless: the device works.",

@@ -64,7 +64,8 @@ constexpr Condition kStatements[] = {
     {"states-fewer",
      none,
      "only * out of *|only * of the *|only * of * request|^limiting|limited to|^limit*to |reduced "
-     "to|^reducing|^lowering|lowered to|^capped|capping|^fewer|rounded|^truncat*to |^adjust|shrunk to|scaled down",
+     "to|^reducing|^lowering|lowered to|^capped|capping|^clamp|^fewer|rounded|^truncat*to |^adjust|shrunk to|scaled "
+     "down",
      {"The message says that the program got, or takes, less or something else than it asked for, and goes on with it: "
       "queues, rings, vectors, a size or a rate that others share, or that the part does not have. Harmless for the "
       "function; no action if the speed is right."},

@@ -306,6 +306,12 @@ constexpr LineMessage kRows[] = {
      "chunks to send) does not fit this number of ranks and nodes: a buffer is too small for its chunks. The network "
      "is not at fault. Take the values of the release for this number of ranks.",
      "pip show deep_ep; grep -rn num_max_nvl_chunked PROGRAM", "DeepEP csrc/kernels/internode.cu, csrc/config.hpp"},
+    {"deepep-gpudirect", host, "GPUDirect RDMA with CUDA VMM",
+     "The GPU or its driver cannot give the NIC memory of CUDA's virtual memory management (VMM), which DeepEP and "
+     "NVSHMEM use: GPUDirect RDMA is off (no nvidia-peermem and no DMA-BUF of the open kernel modules), the GPU is not "
+     "one for data centers, or a virtual machine hides it.",
+     "lsmod | grep -E 'nvidia_peermem|nvidia'; fabric-agentctl check --only gpudirect",
+     "DeepEP csrc/kernels/backend/symmetric.hpp"},
     {"deepep-assertion", software,
      "Assertion exception (*csrc/|Assertion exception (*deep_ep|Assertion failed: *deep_ep/|Assertion failed: "
      "*csrc/kernels|Assertion error *csrc/jit|Assertion error *csrc/elastic|Assertion error *csrc/legacy/buffer|"

@@ -275,6 +275,33 @@ TEST(LogLines, SimilarLinesHaveTheirOwnMessage) {
       {"launch.py:325:sigkill_handler] ['python', 'train.py'] exits with return code = -9", "torch-rank-killed"},
       {"pcieport 0000:00:01.0: AER: found no error details for 0000:00:01.0", "aer-no-details"},
       {"bnxt_en 0000:c1:00.0 ens3np0: port 0 error", "bnxt-other"},
+      {"pcieport 0000:3a:01.0: DPC: root port still busy", "pcie-no-answer"},
+      {"pcieport 0000:3a:01.0: pciehp: Power fault on slot 12", "pcie-power-fault"},
+      {"pcieport 0000:3a:01.0: pciehp: Slot(12): Link Down", "pcie-link-down"},
+      {"AMD-Vi: Event logged [INVALID_PPR_REQUEST device=0000:3b:00.0 pasid=0x0 address=0x0 flags=0x0 tag=0x1]",
+       "iommu-fault"},
+      {"AMD-Vi: Event logged [IO_PAGE_FAULT device=0000:3b:00.0 domain=0x0012 address=0x0 flags=0x0]", "iommu-fault"},
+      {"ib0: RX drain timing out", "ipoib-timeout"},
+      {"ib0: timing out; 3 sends 128 receives not completed", "ipoib-timeout"},
+      {"scsi host9: ib_srp: Already connected to target port with id_ext=200100e08b000000;dest=10.1.0.9",
+       "nvmf-connected"},
+      {"nvme nvme1: Unexpected RDMA CM event (11)", "rdmacm-removed"},
+      {"bnxt_en 0000:a1:00.0 ens1f0np0: Discarding out of seq response: 0x4f2 for msg {0x90 0x4f3}",
+       "bnxt-command-timeout"},
+      {"ice 0000:17:00.0 ens1f0: Changing channel in Safe Mode is not supported", "ice-safe-mode"},
+      {"[node-a:91022] mca_smsc_cma_component_query: could not select for use. insufficient ptrace permissions.",
+       "ompi-cma"},
+      {"node-a:1:2 [3] transport/net_ib/p2p_resiliency.cc:460 NCCL WARN NET/IB: Maximum number of probing attempts (5) "
+       "reached for request 0x7f81 (id=22). Cannot post another probe.",
+       "nccl-failover"},
+      {"Assertion failed: /DeepEP/csrc/kernels/internode.cu:59, condition: num_ranks is not supported",
+       "deepep-assertion"},
+      {"W0612 08:41:07.120000 9 file_storage.cpp:1185] Promotion: BatchLoad failed for key=k, error=FILE_READ_FAIL",
+       "mooncake-store-other"},
+      {"E0612 08:41:07.120000 9 cxi_context.cpp:196] fi_ep_bind(av) failed: Invalid argument", "mooncake-device-other"},
+      {"E0612 08:41:07.120000 9 real_client.cpp:6964] Failed to invoke batch_get, client_addr = 10.1.0.9:50052, error "
+       "is: 1",
+       "mooncake-control-other"},
   };
   for (const auto& [line, id] : kLines) EXPECT_EQ(id_of(line), id) << line;
 }
@@ -540,6 +567,22 @@ TEST(LogCodes, EveryNotationIsDecoded) {
             "request 53 VIRTCHNL_OP_DEL_VLAN_V2\n");
   EXPECT_EQ(codes_text("cm_handler msg: rejected (8) status 28"), "reason 28 IB_CM_REJ_CONSUMER_DEFINED\n");
   EXPECT_EQ(codes_text("PF returned error -5 (IAVF_ERR_PARAM)"), "error IAVF_ERR_PARAM\n") << "not EIO";
+  EXPECT_EQ(codes_text("infiniband irdma0: Processing an iWARP related AE for CQ misc = 0x0203"),
+            "asynchronous event 0x203 CQ_OPERATION_ERROR\n");
+  EXPECT_EQ(codes_text("mlx5_core 0000:3b:00.0: mlx5_core_set_issi:989:(pid 1): Failed to query ISSI err(-5) status(3) "
+                       "synd(1137256)"),
+            "errno 5 EIO (Input/output error)\ncommand status 0x3 bad parameter\nsyndrome 0x115a68\n");
+  // The number of an event of the connection manager; one by name has none.
+  EXPECT_EQ(codes_text("nvme nvme1: Unexpected RDMA CM event (11)"), "event RDMA_CM_EVENT_DEVICE_REMOVAL\n");
+  EXPECT_EQ(codes_text("isert: isert_np_cma_handler: isert np 00000000b2b7 Unexpected event 3"),
+            "event RDMA_CM_EVENT_ROUTE_ERROR\n");
+  EXPECT_EQ(codes_text("nvme nvme1: Unexpected RDMA CM event (99)"), "");
+  EXPECT_EQ(codes_text("acme: Unexpected event 11"), "") << "of another program";
+  // The bits of a root port, without the masked ones.
+  EXPECT_EQ(codes_text("pcieport 0000:3a:01.0: DPC: rp_pio_status: 0x00050000, rp_pio_mask: 0x00010000"),
+            "RP PIO: memory request: no answer\n");
+  EXPECT_EQ(codes_text("pcieport 0000:3a:01.0: DPC: rp_pio_status: 0x00000002, rp_pio_mask: 0x00000000"),
+            "RP PIO: configuration request: CA (completer abort)\n");
 }
 
 // Programs with numbers of their own, and numbers that are errnos of the kernel.
@@ -1444,6 +1487,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"acme 0000:18:00.0: Failed to get stats type-2 [-95]", "says-no-counter"},
       {"acme: Team index already in use", "says-object-in-use"},
       {"acmectl: command not found", "says-no-command"},
+      {"acme.sh: line 7: ACME_PATH: unbound variable", "says-script"},
       {"acme: error: exceeds the maximum of 16 queues", "says-over-limit"},
       {"acme: no active primary CUDA context on any device", "says-no-context"},
       {"acme: Failed to create the progress thread", "says-threads"},
@@ -1576,6 +1620,11 @@ TEST(LogConditions, StepsOfALibraryAreNamedByTheirVerb) {
            // A step that frees something and fails is a consequence, also in a component that has one cause.
            std::tuple("node-a:1:2 [0] NCCL WARN NET/OFI GDRCopy segment deregister failed: -22", "step-frees",
                       FaultLocation::unknown),
+           std::tuple("[node-a:1:0:1] mm_xpmem.c:309  UCX  WARN  xpmem_release(apid=0x20) failed: Invalid argument",
+                      "step-frees", FaultLocation::unknown),
+           std::tuple("libfabric:1:2::efa:av:efa_conn_release():331<warn> While processing previous failure, "
+                      "ofi_av_remove_addr failed for fi_addr 12: Invalid argument",
+                      "says-teardown", FaultLocation::unknown),
            // An object that was not made before is a consequence, whatever the verb.
            std::tuple("doca_verbs.cpp:812 Failed to set dlid: parameter verbs_ah is NULL", "step-without-object",
                       FaultLocation::unknown),
@@ -1621,6 +1670,8 @@ TEST(LogConditions, RetriesAndDefaultsAreNoFault) {
         "skipping",
         "[1764385099.2] [node-a:1:0] ib_iface.c:1991 UCX  DIAG  unknown active_speed on mlx5_2:1: 33, fallback to SDR",
         "mlx5_core 0000:5e:00.0 ens3: Disabling hw_tls_tx, not supported in switchdev mode",
+        "nvmet_rdma: offload_srq_size 4096 cannot be supported by device mlx5_0. Reducing to 1024.",
+        "nvme nvme4: ctrl sqsize 1024 > max queue size 128, clamping down",
         "[node-a:1] osc_ucx_component.c:379  Error: OSC UCX component priority set inside component query failed"})
     for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_EQ(cause_of(each), FaultLocation::none) << line;
   for (const char* line : {"acme: cannot connect to 10.1.0.2, retrying", "acme: RDMA failed, falling back to TCP",
@@ -1752,6 +1803,30 @@ TEST(LogConditions, AreNotOfSettingsAndOfOtherParts) {
   }
   const Condition* eeprom = condition_of(read_line("acme 0000:18:00.0: failed to read the EEPROM: -5"));
   EXPECT_TRUE(eeprom == nullptr || eeprom->cause != FaultLocation::cable) << eeprom->id;
+}
+
+// Words that mean another thing beside others.
+TEST(LogConditions, AreNotOfTheSameWordsElsewhere) {
+  for (const auto& [line, id, other] :
+       {std::tuple("acme: BatchLoad failed for key=k", "", "says-not-loaded"),
+        std::tuple("acme: the model: load failed", "says-not-loaded", ""),
+        std::tuple("acme: error: remote memory is unreachable", "", "says-unreachable"),
+        std::tuple("acme: error: the host is unreachable", "says-unreachable", ""),
+        std::tuple("bnxt_en 0000:a1:00.0: QPLIB: CMD mismatch resp->cookie = 0x12, evnt->cookie = 0x14", "",
+                   "says-configuration"),
+        std::tuple("acme: error: the sizes mismatch", "says-configuration", ""),
+        std::tuple("acme: error: duplicate call of disconnect on a disconnected endpoint", "says-object-in-use", ""),
+        std::tuple("acme: error: index already connected", "", "says-object-in-use"),
+        std::tuple("Error: mlx5_core: SF already exist. Choose different sfnum.", "says-object-in-use", ""),
+        std::tuple("acme: priority is out of range", "says-over-limit", ""),
+        std::tuple("acme: the voltage is out of range", "", "says-over-limit"),
+        std::tuple("acme 1.18 is less than 1.19", "", "says-not-fitting"),
+        std::tuple("acme: the UCX version is 1.18 which is less than 1.19", "says-not-fitting", "")}) {
+    const Condition* condition = condition_of(read_line(line));
+    const std::string_view found = condition == nullptr ? "" : condition->id;
+    if (*id != '\0') EXPECT_EQ(found, id) << line;
+    if (*other != '\0') EXPECT_NE(found, other) << line;
+  }
 }
 
 TEST(LogConditions, AreNotFoundInsideWords) {
