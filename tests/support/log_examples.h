@@ -1671,6 +1671,8 @@ inline constexpr LogExample kLogExamples[] = {
     {"pciehp-button", "format", "pcieport 0000:3a:01.0: pciehp: PCI slot #12 - powering off due to button press."},
     {"pciehp-button", "format", "pcieport 0000:3a:01.0: pciehp: Slot(12): Attention button pressed"},
     {"nvmf-duplicate", "format", "nvme nvme4: Duplicate cntlid 3 with nvme2, subsys nqn.2014-08.org.nvmexpress:sub1, rejecting"},
+    {"nvmf-host-id", "format", "nvme_fabrics: found same hostid 4c4c4544-0042-3510-8057-b4c04f4d3532 but different hostnqn nqn.2014-08.org.nvmexpress:uuid:1"},
+    {"nvme-no-path", "format", "block nvme4n1: no usable path - requeuing I/O"},
     {"mana-newer-host", "format", "mana 7870:00:00.0: Received unknown reconfig type 9"},
     {"nccl-no-algorithm", "format", "node-a:91022:91310 [3] enqueue.cc:2063 NCCL WARN No algorithm/protocol available for function AllReduce with datatype ncclFloat8e4m3. NCCL_ALGO was set to NVLS."},
     {"deepep-gpudirect", "format", "Assertion failed: /DeepEP/csrc/kernels/backend/symmetric.hpp:59, condition: GPUDirect RDMA with CUDA VMM is not supported on this device"},

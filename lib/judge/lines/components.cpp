@@ -1984,7 +1984,7 @@ constexpr LineMessage kRows[] = {
         "higher, has the reason.",
         "env | grep UCX_; ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/api/ucp.h", Printer::library),
     complaining(
-        "opensm-other", unknown, "^opensm|^osm_|OpenSM|__osm", "",
+        "opensm-other", unknown, "^opensm|^osm_|OpenSM|__osm|] 0x02 -> |] 0x80 -> ", "",
         "OpenSM, the subnet manager of InfiniBand: it gives the ports LIDs and routes. Usual causes: a node or switch "
         "that does not answer, a second subnet manager, or a link with errors.",
         "sminfo; iblinkinfo; ibqueryerrors", "OpenSM opensm", Printer::fabric),

@@ -59,7 +59,7 @@ constexpr Condition kConditions[] = {
      // Another end that does not answer, or a way without RDMA, is worth a look although the program goes on.
      {.words = "connect|peer|remote|refused|unreach|timed out|timeout|^link|^tcp|socket|^host "
                "memory|^slow|performance|corrupt|abort|fatal|giving up|gave up|exceeded|not "
-               "exist|[failed]|uncorrect|^ecc|^xid|fallen off|hardware|^critical|unauthorized"}},
+               "exist|[failed]|unhealthy|uncorrect|^ecc|^xid|fallen off|hardware|^critical|unauthorized"}},
 
     {"says-affinity",
      none,

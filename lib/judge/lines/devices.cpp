@@ -377,8 +377,21 @@ constexpr LineMessage kRows[] = {
      "refused. Use the one that exists, or end it first (nvme disconnect -n NQN). A second path of SRP needs another "
      "initiator_ext, or allow_duplicate.",
      "nvme list-subsys", "nvme-cli, Linux drivers/nvme/host/fabrics.c"},
-    {"nvmf-duplicate", peer, "nvme*Duplicate cntlid|nvme*uplicate unshared namespace",
-     "Two controllers of one NVMe subsystem report the same controller ID, or a namespace that is not shared: the "
+    {"nvmf-host-id", software, "found same hostid*but different hostnqn|found same hostnqn*but different hostid",
+     "This host was connected to NVMe targets with another pair of host NQN and host ID, and the kernel refuses a "
+     "second "
+     "pair: an option of nvme connect, or /etc/nvme/hostnqn and /etc/nvme/hostid that were copied or written again. "
+     "Use "
+     "one pair for this host, and end the connections of the other one.",
+     "cat /etc/nvme/hostnqn /etc/nvme/hostid; nvme list-subsys", "Linux drivers/nvme/host/fabrics.c"},
+    consequence({"nvme-no-path", unknown, "nvme*: no usable path - |nvme*: no available path - ",
+                 "No controller of this NVMe namespace can be used now: its connections or its drive were lost before. "
+                 "I/O waits until one is back (requeuing), or fails after ctrl_loss_tmo. The lines of the controller "
+                 "before this one have the reason.",
+                 "nvme list-subsys; journalctl -k -g nvme", "Linux drivers/nvme/host/multipath.c"}),
+    {"nvmf-duplicate", peer, "nvme*Duplicate cntlid|nvme*Mismatching cntlid|nvme*uplicate unshared namespace",
+     "Two controllers of one NVMe subsystem report the same controller ID or a namespace that is not shared, or one "
+     "reports two IDs: the "
      "targets (the nodes of a cluster that offer one subsystem) were configured as copies, and the host rejects the "
      "second one. Give each target its own range of IDs (cntlid_min, cntlid_max) and the namespaces the same UUID.",
      "nvme list-subsys; on the target: grep . /sys/kernel/config/nvmet/subsystems/*/attr_cntlid_*",

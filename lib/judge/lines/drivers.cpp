@@ -71,7 +71,8 @@ constexpr LineMessage kDriverRows[] = {
      kEvents},
     on_nic_failure({"mlx5-recovery-failed",
                     host,
-                    "health recovery failed|Health recovery failed|health recovery flow aborted|NIC state*is invalid|"
+                    "health recovery failed|Health recovery failed|health recovery flow aborted|flow aborted, PCI "
+                    "reads still|NIC state*is invalid|"
                     "Driver is in error state. Unloading",
                     {"The driver could not recover the NIC. ",
                      {Work::ends_jobs, "Reload the driver"},

@@ -59,7 +59,8 @@ constexpr Condition kStatements[] = {
      {"The message says that something was written or changed that is used later only: after a reset or reload of the "
       "device (devlink dev reload), a reboot, or a restart of the service. Harmless; no action but that step."},
      false,
-     {.words = "fail|error|cannot|unable|offline|requires a reset|^recover|critical|^fault|retire|remap|degrad"}},
+     {.words =
+          "fail|error|cannot|unable|offline|not take|requires a reset|^recover|critical|^fault|retire|remap|degrad"}},
 
     {"states-fewer",
      none,

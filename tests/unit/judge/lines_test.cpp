@@ -281,6 +281,8 @@ TEST(LogLines, SimilarLinesHaveTheirOwnMessage) {
       {"AMD-Vi: Event logged [INVALID_PPR_REQUEST device=0000:3b:00.0 pasid=0x0 address=0x0 flags=0x0 tag=0x1]",
        "iommu-fault"},
       {"AMD-Vi: Event logged [IO_PAGE_FAULT device=0000:3b:00.0 domain=0x0012 address=0x0 flags=0x0]", "iommu-fault"},
+      {"nvme nvme4: Mismatching cntlid: Connect 3 vs Identify 4, rejecting", "nvmf-duplicate"},
+      {"mlx5_core 0000:3b:00.0: reset reload flow aborted, PCI reads still not working", "mlx5-recovery-failed"},
       {"ib0: RX drain timing out", "ipoib-timeout"},
       {"ib0: timing out; 3 sends 128 receives not completed", "ipoib-timeout"},
       {"scsi host9: ib_srp: Already connected to target port with id_ext=200100e08b000000;dest=10.1.0.9",
@@ -416,6 +418,19 @@ TEST(LogConditions, AreNotOfPartsOfOtherWords) {
             Call::none);
   EXPECT_EQ(read_line("NCCL WARN NET/OFI Failed call to dereg_mr").codes.call, Call::none);
   EXPECT_NE(id_of("NVSHMEM_IBGDA_DCI_MAP_BY=foo is not supported."), "ofi-hmem");
+}
+
+// OpenSM writes its level as a bit: information is no error, unless its words are those of one.
+TEST(LogComponents, TheLevelOfOpensmDecides) {
+  const std::string head = "Jun 12 08:41:07 123456 [F7D03700] ";
+  for (const char* line : {"0x02 -> osm_ucast_ftree: FatTree leaf switch rank is 3",
+                           "0x02 -> log_notice: Reporting Generic Notice type:3 num:64 (GID in service) from LID:1",
+                           "0x02 -> osm_console: Console connection accepted: localhost (127.0.0.1)",
+                           "0x80 -> acme: version 5.17", "0x04 -> acme: Routing LID 3 to port 3"})
+    EXPECT_EQ(id_of(head + line), "") << line;
+  EXPECT_EQ(id_of(head + "0x02 -> acme: Cannot find destination port with LID:3"), "opensm-other");
+  EXPECT_EQ(id_of(head + "0x01 -> acme: ERR 9999: an odd switch"), "opensm-fabric-other");
+  EXPECT_EQ(id_of(head + "0x81 -> acme: ERR 9999: an odd switch"), "opensm-fabric-other");
 }
 
 TEST(LogComponents, InformationalLinesAreUnknown) {
@@ -2202,7 +2217,10 @@ TEST(LogOfOneLine, ResultsOfAStepMayBeTheFault) {
         "ice 0000:3b:00.0: read 0xffffffff from register 0x10", "node-a:1:2 [0] NCCL INFO NET/IB : Using 0 devices",
         "UCX INFO found 0 active IB ports", "configured 7 of 8 rails", "[info] found 6 out of 8 NICs",
         "acme: read 0 bytes from peer 10.1.2.3", "ens1f0: set to 10 Gb/s, was 200 Gb/s", "step 77 took 412 s",
-        "acme: read 12 bytes instead of 4096", "ice 0000:31:00.0: VF-3 trying to configure more than allocated queues",
+        "acme: read 12 bytes instead of 4096",
+        "ice 0000:17:00.0: the rate limit may not take effect because the maximum rate of VF-3 is 3",
+        "acme: ignoring NIC 3 due to an unhealthy switch",
+        "ice 0000:31:00.0: VF-3 trying to configure more than allocated queues",
         "I1129 13:04:29.119704 4411 topology.cpp:200] Topology discovery complete. Found 0 HCAs."})
     for (const Found& each : found_in(line)) EXPECT_NE(cause_of(each), FaultLocation::none) << line;
   for (const char* line :
