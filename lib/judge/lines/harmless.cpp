@@ -129,10 +129,11 @@ constexpr LineMessage kRows[] = {
      "see it: insert it again.",
      "ethtool -m {netdev}; ip -br link", "Linux drivers/net/ethernet/mellanox/mlx5/core/port.c"},
     {"bnxt-note", none,
-     "bnxt_en*Device requests max timeout of|bnxt_en*Module part number|bnxt_en*DBR recovery is currently",
+     "bnxt_en*Device requests max timeout of|bnxt_en*Module part number|bnxt_en*DBR recovery is currently|"
+     "bnxt_en*Unable do read adapter's DSN",
      "Information of bnxt_en: commands to the firmware may take longer than the kernel's limit for hung tasks, the "
-     "part number of the module that another line is about, or the recovery of lost doorbells that is off. Harmless by "
-     "itself, no action.",
+     "part number of the module that another line is about, the recovery of lost doorbells that is off, or a serial "
+     "number of PCIe (DSN) that this function does not have. Harmless by itself, no action.",
      "ethtool -m {netdev}; sysctl kernel.hung_task_timeout_secs",
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c, bnxt_hwrm.c"},
     {"rdma-event-note", none,
@@ -230,6 +231,10 @@ constexpr LineMessage kRows[] = {
      "97, EAFNOSUPPORT: IPv6 is off). The connection over IPv4 does not need it. Harmless; an entry in /etc/hosts "
      "silences it.",
      "getent hosts $MASTER_ADDR", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
+    {"container-end", none, "shim disconnected",
+     "Information of containerd: the process of a container ended, and what is left of the container is removed. "
+     "Harmless by itself; if the end was not wanted, the exit code of the container and its own log have the reason.",
+     "crictl ps -a; journalctl -u containerd -u kubelet", "containerd runtime/v2/shim.go"},
     {"torch-not-destroyed", none,
      "find_unused_parameters=True was specified|destroy_process_group() was not called before program exit|process "
      "group has NOT been destroyed|Guessing device ID based on global rank|using GPU *to perform barrier as devices "

@@ -41,7 +41,8 @@ bool has_level_word(std::string_view line) {
 
 // Marks of a line that reports no problem.
 constexpr std::string_view kInformationalMarks =
-    " INFO|[INFO|<info>|[info]|: info: | DEBUG|[DEBUG|<debug>|<trace>|[debug]|: debug: |level=info|level=debug|[I "
+    " INFO|[INFO|<info>|[info]|: info: | DEBUG|[DEBUG|<debug>|<trace>|[debug]|: debug: |: debug2: |: debug3: |] debug: "
+    "|] debug2: |] debug3: |level=info|level=debug|[I "
     "|advertised sufficient power";  // the last: mlx5_core prints it in the form of its warnings
 
 // Statements that a mark of information does not make harmless, in small letters: the level of a logger is not that of

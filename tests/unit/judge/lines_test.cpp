@@ -1719,6 +1719,8 @@ TEST(LineSeverity, FollowsTheMarkAndTheWords) {
       {"node-a:1:1 [0] NCCL INFO the request failed", Severity::informational},
       {"I1129 13:04:29.119704 1 x.cc:5] dropped 3", Severity::informational},
       {"level=debug msg=\"cannot open\"", Severity::informational},
+      {"slurmd: debug2: Unable to find gres gpu in cache", Severity::informational},
+      {"[2026-06-12T08:41:07.120] debug:  gres/gpu: init: failed to load AutoDetect", Severity::informational},
       {"ERST: Error Record Serialization Table (ERST) support is initialized.", Severity::informational},
       {"ens1: link becomes ready", Severity::plain},
       {"W1129 13:04:29.119704 1 x.cc:5] slow", Severity::plain},
