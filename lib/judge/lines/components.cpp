@@ -115,6 +115,12 @@ constexpr LineMessage kRows[] = {
         "seccomp), a netdev that is gone, an invalid frame of a neighbor, or a command of lldpcli that it does not "
         "accept. RDMA does not depend on it; what the switch announces (its name, port, DCBX) is missing then.",
         "systemctl status lldpd; lldpcli show neighbors; fabric-agentctl neighbors", "lldpd src/daemon"),
+    complaining(
+        "lldpad-other", host, "lldpad[|^lldpad: ", "",
+        "lldpad, which speaks LLDP and DCBX and writes DCB settings. Usual causes: a netdev that is gone or whose "
+        "driver has no DCB, a module of lldpad (VDP, EVB) that is not set up, an invalid frame of the switch, or "
+        "memory. The DCB settings of the port stay as they are.",
+        "systemctl status lldpad; lldptool -t -i {netdev}; dcb pfc show dev {netdev}", "lldpad"),
     complaining("service-job-other", host,
                 "systemd[*slurm|^kubelet.service|^slurmd.service|^slurmctld.service|^containerd.service|^docker."
                 "service|systemd[*^munge|systemd[*kubelet|systemd[*containerd|systemd[*docker|systemd[*crio|systemd[*"

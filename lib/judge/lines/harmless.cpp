@@ -231,6 +231,11 @@ constexpr LineMessage kRows[] = {
      "97, EAFNOSUPPORT: IPv6 is off). The connection over IPv4 does not need it. Harmless; an entry in /etc/hosts "
      "silences it.",
      "getent hosts $MASTER_ADDR", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
+    {"lldpad-new-file", none, "lldpad*config file failed to load",
+     "Information of lldpad at its start: it has no configuration file yet (/var/lib/lldpad/lldpad.conf), and makes "
+     "one. "
+     "Harmless; if the file was there, its settings were lost, because it could not be parsed.",
+     "ls -l /var/lib/lldpad; lldptool -t -i {netdev}", "lldpad config.c"},
     {"container-end", none, "shim disconnected",
      "Information of containerd: the process of a container ended, and what is left of the container is removed. "
      "Harmless by itself; if the end was not wanted, the exit code of the container and its own log have the reason.",

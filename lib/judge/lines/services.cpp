@@ -608,8 +608,21 @@ constexpr LineMessage kRows[] = {
      "(run it on the host as root; mst start), no access through Secure Boot or a virtual function, or the NIC is in "
      "recovery mode (livefish: write the firmware again). The words after -E- decide.",
      "lspci -d 15b3:; mst status; cat /sys/kernel/security/lockdown", "mstflint, MFT"},
+    {"lldpad-set", host,
+     "802.1Qaz set attributes failed|nlconnect failed abort hardware set|802.1Qaz get app attributes failed",
+     "lldpad could not send its DCB settings (PFC, ETS, priorities of applications) to the kernel, or not read them: "
+     "its "
+     "netlink socket failed (memory, a permission, a container), or the netdev is gone. The port keeps the former "
+     "settings; RoCE may have no lossless priority. Compare what the port has: lldpad does not report settings that "
+     "the driver refuses.",
+     "dcb pfc show dev {netdev}; dcb ets show dev {netdev}; fabric-agentctl check --only pfc", "lldpad lldp_8021qaz.c"},
+    {"lldpad-twice", software, "another lldpad instance is running|lldpad already running",
+     "A second lldpad was started, and ends: one runs already. End that one first if the new one is to be used, such "
+     "as "
+     "a unit of systemd and a script that both start it.",
+     "systemctl status lldpad; pgrep -a lldpad", "lldpad lldpad.c"},
     {"lldp-dcbx", network,
-     "DCBX*mismatch|DCBX*not received|PFC*mismatch*peer|DCBX negotiation|lldpad*failed|dcbx*peer*error|PFC "
+     "DCBX*mismatch|DCBX*not received|PFC*mismatch*peer|DCBX negotiation|dcbx*peer*error|PFC "
      "configuration mismatch|No DCBX|LLDP*multiple neighbors|Peer*PFC*does not match",
      "The two ends of a link disagree about PFC or ETS, or no DCBX message came from the other end: RoCE has no "
      "lossless priority then. Set the same PFC priority on host and switch (a fixed setting on both, or DCBX willing "
