@@ -1680,6 +1680,8 @@ inline constexpr LogExample kLogExamples[] = {
     {"lldpad-twice", "format", "lldpad[912]: another lldpad instance is running"},
     {"lldpad-new-file", "format", "lldpad[708]: config file failed to load, "},
     {"lldpad-other", "format", "lldpad[708]: failed to register event interface"},
+    {"opensm-database", "format", "Jun 12 08:41:07 123456 [F7D03700] 0x01 -> osm_lid_mgr_init: ERR 0316: Error initializing Guid-to-Lid persistent database"},
+    {"opensm-database", "format", "Jun 12 08:41:07 123456 [F7D03700] 0x01 -> osm_db_restore: ERR 6103: Failed to open the db file:/var/cache/opensm/guid2lid"},
     {"mana-newer-host", "format", "mana 7870:00:00.0: Received unknown reconfig type 9"},
     {"nccl-no-algorithm", "format", "node-a:91022:91310 [3] enqueue.cc:2063 NCCL WARN No algorithm/protocol available for function AllReduce with datatype ncclFloat8e4m3. NCCL_ALGO was set to NVLS."},
     {"deepep-gpudirect", "format", "Assertion failed: /DeepEP/csrc/kernels/backend/symmetric.hpp:59, condition: GPUDirect RDMA with CUDA VMM is not supported on this device"},

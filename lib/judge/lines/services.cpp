@@ -310,6 +310,14 @@ constexpr LineMessage kRows[] = {
      "with the port (smpquery portinfo), and partitions.conf.",
      "saquery -g; smpquery portinfo LID PORT; cat /etc/opensm/partitions.conf",
      "OpenSM opensm/osm_sa_mcmember_record.c, osm_sa_path_record.c"},
+    {"opensm-database", host, "persistent database|osm_db_*: ERR",
+     "OpenSM could not read or write one of its files of LIDs, keys and neighbors (guid2lid, guid2mkey, neighbors in "
+     "/var/cache/opensm, or OSM_CACHE_DIR): the folder is absent, full or not writable, or a file is damaged. The "
+     "fabric "
+     "is not at fault. With a damaged file OpenSM may give ports other LIDs than before, or exit: correct or remove "
+     "the "
+     "file when no job runs.",
+     "ls -l /var/cache/opensm; df -h /var; grep -n ERR /var/log/opensm.log | head", "OpenSM opensm/osm_db_files.c"},
     {"opensm-routing", network,
      "Duplicated LID|duplicated LIDs|: ERR 0F|ERR 0D05|: ERR AB|: ERR AD|Not enough VLs available|ucast_mgr_*: "
      "ERR|ftree*ERR|updn*ERR|lid_mgr_*: ERR|failed to build*routing|falling back to*minhop|dfsssp*",
