@@ -504,7 +504,7 @@ constexpr Condition kConditions[] = {
       "the number of processes with the allocation and the host file."}},
     {"says-threads",
      host,
-     "fail*create*thread|unable*create*thread|could not create*thread|cannot create*thread|can't "
+     "fork rejected by|fail*create*thread|unable*create*thread|could not create*thread|cannot create*thread|can't "
      "create*thread|couldn't create*thread|creating*thread*fail|create*thread*fail|fail*start*thread|start new "
      "thread|cannot start*thread|fail*spawn*thread|thread creation failed|pthread_create",
      {"The message says that the process could not start another thread: a limit of processes and threads is reached "
