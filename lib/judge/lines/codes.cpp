@@ -1104,6 +1104,15 @@ void read_commands(Codes& codes, std::string_view line) {
       if (const auto number = number_after(rest, prefix); number && *number != 0)
         add(codes, "syndrome " + hex(*number));
   }
+  // mlx5_core: "Failed to query ISSI err(-5) status(3) synd(1137256)".
+  if (const size_t at = line.find(" status("); at != std::string_view::npos)
+    if (const size_t synd = line.find(" synd(", at); synd != std::string_view::npos) {
+      const auto status = number_after(line.substr(at), " status("),
+                 syndrome = number_after(line.substr(synd), " synd(");
+      if (status && *status != 0)
+        add(codes, "command status " + hex(*status) + name_after("", name_of(kMlx5Statuses, *status)));
+      if (syndrome && *syndrome != 0) add(codes, "syndrome " + hex(*syndrome));
+    }
   // NVSHMEM: "Error in mlx5dv_devx_obj_modify for INIT2RTR_QP with syndrome 764216": hexadecimal without 0x.
   constexpr std::string_view kDevx = " with syndrome ";
   if (const size_t at = line.find(kDevx);
@@ -1191,6 +1200,11 @@ constexpr std::pair<std::string_view, std::string_view> kEvents[] = {
     {"last WQE reached", "QP_LAST_WQE_REACHED"},
     {"client reregistration", "CLIENT_REREGISTER"},
     {"GID table change", "GID_CHANGE"}};
+// enum rdma_cm_event_type.
+constexpr std::string_view kCmEventNames[] = {"ADDR_RESOLVED",   "ADDR_ERROR",       "ROUTE_RESOLVED", "ROUTE_ERROR",
+                                              "CONNECT_REQUEST", "CONNECT_RESPONSE", "CONNECT_ERROR",  "UNREACHABLE",
+                                              "REJECTED",        "ESTABLISHED",      "DISCONNECTED",   "DEVICE_REMOVAL",
+                                              "MULTICAST_JOIN",  "MULTICAST_ERROR",  "ADDR_CHANGE",    "TIMEWAIT_EXIT"};
 // enum ib_cm_rej_reason.
 constexpr Name kRejects[] = {
     {1, "NO_QP"},       {3, "NO_RESOURCES"}, {4, "TIMEOUT"},      {5, "UNSUPPORTED"},  {8, "INVALID_SERVICE_ID"},
@@ -1341,6 +1355,23 @@ void read_aer(Codes& codes, std::string_view line) {
   }
 }
 
+// The status register of a root port whose accesses failed: "DPC: rp_pio_status: 0x00040000, rp_pio_mask: 0x00000000".
+void read_root_port(Codes& codes, std::string_view line) {
+  constexpr Name kBits[] = {{0, "configuration request: UR (unsupported request)"},
+                            {1, "configuration request: CA (completer abort)"},
+                            {2, "configuration request: no answer"},
+                            {8, "I/O request: UR (unsupported request)"},
+                            {9, "I/O request: CA (completer abort)"},
+                            {10, "I/O request: no answer"},
+                            {16, "memory request: UR (unsupported request)"},
+                            {17, "memory request: CA (completer abort)"},
+                            {18, "memory request: no answer"}};
+  const unsigned status = number_after(line, "rp_pio_status: ").value_or(0);
+  const unsigned mask = number_after(line, "rp_pio_mask: ").value_or(0);
+  for (const Name& bit : kBits)
+    if ((((status & ~mask) >> bit.number) & 1U) != 0) add(codes, "RP PIO: " + std::string(bit.name));
+}
+
 // The signal that ended a process, by its exit code: a negative one (torchrun, DeepSpeed), or 128 and the signal
 // (shells, containers). 0: none.
 unsigned exit_signal(std::string_view line) {
@@ -1418,20 +1449,32 @@ void read_events(Codes& codes, std::string_view line) {
     while (end < line.size() && is_word_letter(line[end])) ++end;
     add(codes, "event " + std::string(line.substr(at, end - at)));
   }
+  // "Unexpected RDMA CM event (11)", "isert np 00000000b2b7 Unexpected event 11".
+  constexpr std::string_view kCmEvents[] = {"nexpected RDMA CM event (", "nrecognized RDMA CM event ",
+                                            "nexpected RDMA CM event: "};
+  std::optional<unsigned> event = number_after_any(line, kCmEvents);
+  if (!event && line.find("isert ") != std::string_view::npos) event = number_after(line, " Unexpected event ");
+  if (event && *event < std::size(kCmEventNames)) {
+    const std::string text = "event RDMA_CM_EVENT_" + std::string(kCmEventNames[*event]);
+    codes.names += " " + text;
+    add(codes, text);
+  }
   if (line.find("reject") != std::string_view::npos || line.find("REJECT") != std::string_view::npos)
     for (const std::string_view prefix : {"status ", "reason ", "status=", "reason="})
       if (const auto number = number_after(line, prefix))
         if (const std::string_view name = name_of(kRejects, *number); !name.empty())
           add(codes, "reason " + std::to_string(*number) + " IB_CM_REJ_" + std::string(name));
   read_aer(codes, line);
+  read_root_port(codes, line);
   if (const size_t at = line.find("power on the PCIe slot ("); at != std::string_view::npos) {
     const std::string_view watts = line.substr(at + 24);
     add(codes, "slot power " + std::string(watts.substr(0, watts.find_first_of("W)"))) + " W");
   }
   read_bandwidth(codes, line);
   read_link_of_device(codes, line);
-  // irdma: "abnormal ae_id = 0x401 bool qp=1", "qp async event qp_id = 5, ae = 0x50a (...)", "op error, AE 0x0203".
-  constexpr std::string_view kIrdma[] = {"ae_id = ", ", ae = ", " op error, AE "};
+  // irdma: "abnormal ae_id = 0x401 bool qp=1", "qp async event qp_id = 5, ae = 0x50a (...)", "op error, AE 0x0203",
+  // "Processing an iWARP related AE for CQ misc = 0x0203".
+  constexpr std::string_view kIrdma[] = {"ae_id = ", ", ae = ", " op error, AE ", "AE for CQ misc = "};
   if (const auto number = number_after_any(line, kIrdma)) {
     const NicError* known = find_where(kIrdmaEvents, [&](const NicError& each) { return each.number == *number; });
     std::string text = "asynchronous event " + hex(*number);
@@ -1653,6 +1696,7 @@ const ErrorMeaning* meaning_of(std::string_view error, bool is_of_driver) {
       {"EBUSY", unknown, "the object is in use, or the device is in a reset or another change."},
       {"EAGAIN", unknown, "a resource is in use at this moment: a full queue, or a limit of processes or threads."},
       {"ETIMEDOUT", unknown, "no answer in time: of the peer or the network, or of a device's firmware to its driver."},
+      {"ETIME", unknown, "no answer in time: mostly of a device's firmware to its driver."},
       {"EFAULT", unknown, "an address that is not mapped, or memory that the device cannot reach."}};
   return find_where(kMeanings, [&](const ErrorMeaning& each) { return each.error == error; });
 }

@@ -109,6 +109,18 @@ constexpr LineMessage kRows[] = {
                 "that its driver does not offer, or another service that sets up the same netdev.",
                 "ip -br link; nmcli device; journalctl -u NetworkManager -u systemd-networkd -p warning",
                 "NetworkManager, netplan"),
+    marked(
+        "lldpd-other", host, "[WARN/|[CRIT/|[ALRT/|[EMRG/|lldpd[*]: unable|lldpd[*]: cannot|lldpd[*]: could not", "",
+        "lldpd, which sends and receives LLDP. Usual causes: a permission that it lacks (raw sockets in a container, "
+        "seccomp), a netdev that is gone, an invalid frame of a neighbor, or a command of lldpcli that it does not "
+        "accept. RDMA does not depend on it; what the switch announces (its name, port, DCBX) is missing then.",
+        "systemctl status lldpd; lldpcli show neighbors; fabric-agentctl neighbors", "lldpd src/daemon"),
+    complaining(
+        "lldpad-other", host, "lldpad[|^lldpad: ", "",
+        "lldpad, which speaks LLDP and DCBX and writes DCB settings. Usual causes: a netdev that is gone or whose "
+        "driver has no DCB, a module of lldpad (VDP, EVB) that is not set up, an invalid frame of the switch, or "
+        "memory. The DCB settings of the port stay as they are.",
+        "systemctl status lldpad; lldptool -t -i {netdev}; dcb pfc show dev {netdev}", "lldpad"),
     complaining("service-job-other", host,
                 "systemd[*slurm|^kubelet.service|^slurmd.service|^slurmctld.service|^containerd.service|^docker."
                 "service|systemd[*^munge|systemd[*kubelet|systemd[*containerd|systemd[*docker|systemd[*crio|systemd[*"
@@ -797,7 +809,7 @@ constexpr LineMessage kRows[] = {
         "env | grep -E 'NIXL_|UCX_'; ls -l /dev/infiniband", "NIXL src/core", Printer::ranks | Printer::library),
     marked(
         "mooncake-device-other", host,
-        "rdma_context.cpp:|efa_context.cpp:|rdma/"
+        "rdma_context.cpp:|efa_context.cpp:|cxi_context.cpp:|rdma/"
         "context.cpp:|rdma_transport.cpp:|worker_pool.cpp:*GID|topology.cpp:*realpath|topology.cpp:*devices were found",
         "ailed to open|GID|query port|completion vectors|get_device_list|GPU device|DMA BUF|realpath|were "
         "found|dmabuf|dma_buf|epoll|completion channel|completion queue|protection "
@@ -828,7 +840,8 @@ constexpr LineMessage kRows[] = {
            "transfer_metadata_plugin.cpp:|transfer_metadata.cpp:|master_client.cpp:|tcp_transport*connection|"
            "client_service.cpp:*ping master|client_service.cpp:*leader|client_service.cpp:*master view|"
            "client_service.cpp:*onnect|client_service.cpp:*publish|client_service.cpp:*g from master|"
-           "client_service.cpp:*r from master|client_service.cpp:*HA backend|transfer_task.cpp:*open *egment",
+           "client_service.cpp:*r from master|client_service.cpp:*HA backend|real_client.cpp:*ailed to invoke|"
+           "transfer_task.cpp:*open *egment",
            "",
            "A TCP connection of Mooncake failed: to the metadata server (etcd, Redis, HTTP), to another instance "
            "(handshake), or to the master of its store. Usual causes: the other side does not run, ended or was "
@@ -836,7 +849,8 @@ constexpr LineMessage kRows[] = {
            "env | grep -E 'MC_|MOONCAKE|proxy'; ss -ltnp", "Mooncake transfer_metadata_plugin.cpp, master_client.cpp",
            Printer::ranks | Printer::library),
     marked("mooncake-rdma-other", unknown,
-           "rdma_transport.cpp:|rdma_context.cpp:|rdma_endpoint.cpp:|worker_pool.cpp:|endpoint_store.cpp:|"
+           "rdma_transport.cpp:|rdma_context.cpp:|rdma_endpoint.cpp:|cxi_context.cpp:|cxi_endpoint.cpp:|"
+           "cxi_transport.cpp:|worker_pool.cpp:|endpoint_store.cpp:|"
            "memory_location|efa_context.cpp:|efa_endpoint.cpp:|efa_transport.cpp:|context.cpp:*] ibv_|cq.cpp:*] ibv_|"
            "endpoint.cpp:*] ibv_",
            "",
@@ -846,7 +860,8 @@ constexpr LineMessage kRows[] = {
            "env | grep MC_; fabric-agentctl check --only gid,memlock,gpudirect",
            "Mooncake mooncake-transfer-engine/src/transport/rdma_transport", Printer::ranks | Printer::library),
     marked("mooncake-store-other", unknown,
-           "client_service.cpp:|real_client.cpp:|master_service.cpp:|rpc_service.cpp:|storage_backend.cpp:|"
+           "client_service.cpp:|real_client.cpp:|master_service.cpp:|rpc_service.cpp:|storage_backend.cpp:|file_"
+           "storage.cpp:|"
            "segment.cpp:|master.cpp:|dummy_client.cpp:|store_py.cpp:",
            "",
            "A client or the master of Mooncake's store of caches reports an error. Usual causes: a transfer that "
@@ -1975,7 +1990,7 @@ constexpr LineMessage kRows[] = {
         "higher, has the reason.",
         "env | grep UCX_; ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/api/ucp.h", Printer::library),
     complaining(
-        "opensm-other", unknown, "^opensm|^osm_|OpenSM|__osm", "",
+        "opensm-other", unknown, "^opensm|^osm_|OpenSM|__osm|] 0x02 -> |] 0x80 -> ", "",
         "OpenSM, the subnet manager of InfiniBand: it gives the ports LIDs and routes. Usual causes: a node or switch "
         "that does not answer, a second subnet manager, or a link with errors.",
         "sminfo; iblinkinfo; ibqueryerrors", "OpenSM opensm", Printer::fabric),

@@ -48,7 +48,8 @@ constexpr Condition kConditions[] = {
     {"says-goes-on",
      none,
      "falling back|falls back|fall back to|^fallback|proceeding with|retrying|will retry|try again|, skipping|skipping "
-     "it|clamped to|clamping to|may be ignored|will be ignored|^ignoring |set to default|using default|use "
+     "it|clamped to|clamping to|may be ignored|will be ignored|reducing to |^ignoring |set to default|using "
+     "default|use "
      "default|continue without|continuing with|^set*continuing anyway|test continues|, switch to |, switching to |. "
      "trying ",
      {"The message itself says that the program goes on: it tries again, or takes another value or another way, which "
@@ -58,7 +59,7 @@ constexpr Condition kConditions[] = {
      // Another end that does not answer, or a way without RDMA, is worth a look although the program goes on.
      {.words = "connect|peer|remote|refused|unreach|timed out|timeout|^link|^tcp|socket|^host "
                "memory|^slow|performance|corrupt|abort|fatal|giving up|gave up|exceeded|not "
-               "exist|[failed]|uncorrect|^ecc|^xid|fallen off|hardware|^critical|unauthorized"}},
+               "exist|[failed]|unhealthy|uncorrect|^ecc|^xid|fallen off|hardware|^critical|unauthorized"}},
 
     {"says-affinity",
      none,
@@ -187,7 +188,7 @@ constexpr Condition kConditions[] = {
     consequence({"says-teardown",
                  unknown,
                  "graceful shutdown|during shutdown|at shutdown|on shutdown|during teardown|during finaliz|during "
-                 "cleanup|during destruct|in destructor|while closing|while shutting down",
+                 "cleanup|during destruct|in destructor|while closing|while shutting down|processing previous failure",
                  {"The message says that an object could not be freed in order at the end of a connection or of the "
                   "process. After another error it is a consequence: look at the first error of this process. Without "
                   "one it is harmless; no action."},
@@ -293,12 +294,12 @@ constexpr Condition kConditions[] = {
     {"says-object-in-use",
      software,
      "index already|^id already|^id is already|key already|^tag already|handle already|window already|entry already|"
-     "team*already|communicator already",
+     "team*already|communicator already|^error: *already exist|duplicate call",
      {"The message says that an object of the program, such as an index, a key or a group of ranks, was made twice, or "
       "the former one was not destroyed: calls of the program or of the library above in the wrong order. No device, "
       "port or other process is at fault."},
      false,
-     {.words = "address|^port |^pci|connected"}},
+     {.words = "address|^port |^pci|^connected"}},
 
     {"says-in-use",
      software,
@@ -340,6 +341,14 @@ constexpr Condition kConditions[] = {
      "command not found",
      {"The shell found no program of this name: its package is not installed on this host or in the image of the "
       "container, or its folder is not in PATH. Nothing was run, and nothing is known of what it would have shown."},
+     true},
+
+    {"says-script",
+     software,
+     "unbound variable|bad substitution|integer expression expected|syntax error near unexpected",
+     {"The message is of a shell, and says that a script has a fault, or that a variable that it needs is not set. The "
+      "rest of the script was not run. The line names the script: if it is of a package or an image, use a release for "
+      "this operating system; no device is at fault."},
      true},
 
     // A driver at its start, and a service without its program.
@@ -389,7 +398,8 @@ constexpr Condition kConditions[] = {
      host,
      "version mismatch|versions mismatch|version does not match|versions do not "
      "match|mismatch*version|incompatible|abi version|unsupported version|wrong version|is too old|too new|newer "
-     "version|requires version|requires driver|driver/library|version*not supported|version*don't "
+     "version|requires version|requires driver|driver/library|version should be|version must be|version*is less "
+     "than|version*not supported|version*don't "
      "match|version*doesn't match|different version|doca_error_unsupported_version",
      {"The message says that two parts do not fit each other: kernel module and library, driver and firmware, or the "
       "programs of two hosts. After an update, ",
@@ -412,7 +422,7 @@ constexpr Condition kConditions[] = {
     {"says-not-loaded",
      host,
      "not loaded|not installed|failed loading|error loading|failed to insert|unable to insert|could not load|cannot "
-     "load|can't load|couldn't load|failed to load|unable to load|load failed|failed to dlopen|dlopen failed|cannot "
+     "load|can't load|couldn't load|failed to load|unable to load|^load failed|failed to dlopen|dlopen failed|cannot "
      "dlopen|unable to dlopen|cannot open shared object|no module named|not registered with|is * loaded?|no "
      "driver|driver is not|driver not|module not found|library not found|could not be loaded",
      {"The message says that a kernel module, a driver or a library is not loaded or not installed on this host, or is "
@@ -471,7 +481,8 @@ constexpr Condition kConditions[] = {
      software,
      "exceeded max|exceeds max|exceed max|exceeds the max|exceed the max|exceeded the max|more than allocated|more "
      "than the allocated|more than the max|more than max|larger than the max|larger than max|greater than the "
-     "max|greater than max|above the maximum|over the maximum|unsupported*depth|unsupported*size|max*vector =|exceeds "
+     "max|greater than max|above the maximum|over the maximum|unsupported*depth|unsupported*size|priority is out of "
+     "range|max*vector =|exceeds "
      "device|exceeds the device",
      {"The message says that the program asks for more than the device, the library or the function has: a number of "
       "queues, GPUs or entries, a depth, or a size. The line names the value or the limit. Ask for less (an option or "
@@ -495,7 +506,7 @@ constexpr Condition kConditions[] = {
       "the number of processes with the allocation and the host file."}},
     {"says-threads",
      host,
-     "fail*create*thread|unable*create*thread|could not create*thread|cannot create*thread|can't "
+     "fork rejected by|fail*create*thread|unable*create*thread|could not create*thread|cannot create*thread|can't "
      "create*thread|couldn't create*thread|creating*thread*fail|create*thread*fail|fail*start*thread|start new "
      "thread|cannot start*thread|fail*spawn*thread|thread creation failed|pthread_create",
      {"The message says that the process could not start another thread: a limit of processes and threads is reached "
@@ -633,7 +644,7 @@ constexpr Condition kConditions[] = {
      {"The message says that there is no path to the other end: no route or gateway on this host, a link that is down, "
       "or a host that is off. ip route get ADDRESS, then ping."},
      false,
-     {},
+     {.words = "memory is unreachable"},  // by the transports of the program
      Says::unreachable},
 
     {"says-path-permission",
@@ -647,7 +658,8 @@ constexpr Condition kConditions[] = {
 
     {"says-permission",
      host,
-     "permission denied|not permitted|access denied|unauthorized|no permission|insufficient privilege|requires root|"
+     "permission denied|not permitted|access denied|unauthorized|no permission|insufficient "
+     "privilege|insufficient*permission|requires root|"
      "must be root|not authorized|forbidden|doca_error_not_permitted|doca_error_authentication",
      {"The message says that the process or user lacks a permission. If the line names a file, its mode and owner; for "
       "RDMA and GPUs: the mode or cgroup of a device file in /dev/infiniband or of a GPU, a capability of the "
@@ -673,9 +685,11 @@ constexpr Condition kConditions[] = {
      "together|cannot be combined|can't be combined|only supported with|only supported for|supported only "
      "for|supported only with|is only supported|are only supported|not supported with|not supported in *mode|must be "
      "enabled|unknown connection type|unsupported transport|conflicts with|you have chosen|you chose|please "
-     "select|please set|please specify|invalid value|invalid option|invalid configuration|invalid parameter|illegal "
+     "select|please set|please specify|invalid value|invalid option|invalid configuration|invalid number of|invalid "
+     "parameter|bad * parameter '|illegal "
      "value|bad value|unknown option|unknown argument|unknown parameter|unrecognized|must be set|must be "
-     "specified|must be a|must be one of|is not valid|not a valid|missing required|environment variable is|environment "
+     "specified|must be a|must be one of|must be the same|must be identical|is not valid|not a valid|missing "
+     "required|environment variable is|environment "
      "variable*not set|environment variable*invalid|wrong environment variable|bad environment variable|^usage:|across "
      "ranks|between ranks|all ranks|do not match|does not match|mismatch|inconsistent|truncated|different "
      "number|number of*must|disabled or failed|doca_error_invalid_value|doca_error_bad_config|doca_error_too_big",
@@ -683,7 +697,7 @@ constexpr Condition kConditions[] = {
       "value of a configuration file, or settings and sizes that differ between the ranks. The line names it. Compare "
       "it on all hosts and ranks, and correct it."},
      false,
-     {},
+     {.words = "cookie"},  // the answer of a firmware
      Says::other,
      Complaint::any},
 
@@ -701,7 +715,8 @@ constexpr Condition kConditions[] = {
     {"says-asked-unsupported",
      software,
      "application*requested*not support|application*used*not support|application*asked*not support|user requested*not "
-     "support|requested*but*does not support|requested*but*not supported|requested*but*doesn't support|required, "
+     "support|requested*but*does not support|requested*but*not supported|requested*but*doesn't "
+     "support|requested*but*supports only|required, "
      "but*^plugin*not support|required, but*^provider*not support|required, but*^library*not support|communicator does "
      "not support|^fi_* is not supported|flag*not supported|unsupported flag|unsupported*flags|unsupported "
      "attribute|in init attr",
@@ -964,7 +979,8 @@ struct FailedStep {
 };
 constexpr FailedStep kSteps[] = {
     {"destroy|^close|^free |^freeing|_free |dealloc|dereg|de-reg|unregist|unmap|munmap|unbind|unpin|^release|detach|"
-     "finaliz|teardown|tear down|shut down|shutdown|cleanup|clean up|roll back|disconnect|fi_close|^purge|^abort",
+     "finaliz|teardown|tear down|shut down|shutdown|cleanup|clean up|roll "
+     "back|disconnect|fi_close|_release|^purge|^abort",
      consequence({"step-frees",
                   unknown,
                   "",
@@ -1014,7 +1030,8 @@ constexpr FailedStep kSteps[] = {
 // A state that the library excludes, or a call in the wrong order: it needs no verb of a step. The first ones decide
 // wherever they are in the line; the others only before the verb.
 constexpr std::string_view kExcludedStates =
-    "uninitiali|been initialized|not initialized|not been set|has not been|out of bounds|non-existent|nonexistent|no "
+    "uninitiali|been initialized|not initialized|not been set|has not been|out of "
+    "bounds|non-existent|nonexistent|no "
     "request found|before connection|called when|called get|unsupported type|unsupported request|unsupported "
     "completion|unsupported opcode|already connected|already in |in unknown state|<= 0|already released|no rkey|not "
     "registered|not compiled|bogus|incomplete|not configured with|built without|out of range|not power of|not a power "

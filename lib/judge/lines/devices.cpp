@@ -86,10 +86,16 @@ constexpr LineMessage kRows[] = {
      "(CSTS). After \"frozen\" it is a consequence: the AER, DPC or EDR line before it names the PCIe error; see that "
      "the drive came back. Alone: power saving (nvme_core.default_ps_max_latency_us=0) or a failing drive.",
      "journalctl -k -g 'AER|DPC|nvme'; nvme list", "Linux drivers/nvme/host/pci.c"},
+    {"pciehp-button", unknown, "Slot(*: Attention button|due to button press|Button pressed on Slot",
+     "Somebody pressed the attention button of a PCIe slot, or its signal is disturbed: Linux removes the device in "
+     "the "
+     "slot after five seconds (powering off), or starts it (powering on); a second press cancels that. A GPU or NIC "
+     "that is missing since then has no fault. If nobody pressed it, look at the slot, its riser and the BMC.",
+     "lspci -tv; journalctl -k -g pciehp", "Linux drivers/pci/hotplug/pciehp_ctrl.c"},
     {"pciehp-command",
      host,
      "Timeout on hotplug command|pciehp*Device * already exists|pciehp*Cannot add device|pciehp*Failed to check link "
-     "status|pciehp*No adapter|Slot(*: Attention button|pciehp*Timeout waiting for Presence|pciehp*cannot be "
+     "status|pciehp*No adapter|pciehp*Timeout waiting for Presence|pciehp*cannot be "
      "trained|link training error|Slot(*: No link",
      {"A PCIe hotplug slot did not answer a command, or no link came up in it: the slot controller, or a device that "
       "was just lost. The time-out itself is harmless on bridges with a known erratum. Look at the lines before it "
@@ -365,10 +371,31 @@ constexpr LineMessage kRows[] = {
      "cat /etc/nvme/hostnqn; nvme discover -t rdma -a {peer}; on the target: ls /sys/kernel/config/nvmet/subsystems/*/"
      "allowed_hosts",
      "Linux drivers/nvme/host/fabrics.c nvmf_log_connect_error(), drivers/nvme/target/core.c"},
-    {"nvmf-connected", software, "nvme-fabrics*already in progress|nvme*already connected",
-     "The host is connected to this NVMe subsystem already, so that nvme connect refuses a second connection. Use the "
-     "one that exists, or end it first (nvme disconnect -n NQN).",
+    {"nvmf-connected", software,
+     "nvme-fabrics*already in progress|nvme*already connected|ib_srp: Already connected to target",
+     "The host is connected to this target (an NVMe subsystem, or one of SRP) already, so that a second connection is "
+     "refused. Use the one that exists, or end it first (nvme disconnect -n NQN). A second path of SRP needs another "
+     "initiator_ext, or allow_duplicate.",
      "nvme list-subsys", "nvme-cli, Linux drivers/nvme/host/fabrics.c"},
+    {"nvmf-host-id", software, "found same hostid*but different hostnqn|found same hostnqn*but different hostid",
+     "This host was connected to NVMe targets with another pair of host NQN and host ID, and the kernel refuses a "
+     "second "
+     "pair: an option of nvme connect, or /etc/nvme/hostnqn and /etc/nvme/hostid that were copied or written again. "
+     "Use "
+     "one pair for this host, and end the connections of the other one.",
+     "cat /etc/nvme/hostnqn /etc/nvme/hostid; nvme list-subsys", "Linux drivers/nvme/host/fabrics.c"},
+    consequence({"nvme-no-path", unknown, "nvme*: no usable path - |nvme*: no available path - ",
+                 "No controller of this NVMe namespace can be used now: its connections or its drive were lost before. "
+                 "I/O waits until one is back (requeuing), or fails after ctrl_loss_tmo. The lines of the controller "
+                 "before this one have the reason.",
+                 "nvme list-subsys; journalctl -k -g nvme", "Linux drivers/nvme/host/multipath.c"}),
+    {"nvmf-duplicate", peer, "nvme*Duplicate cntlid|nvme*Mismatching cntlid|nvme*uplicate unshared namespace",
+     "Two controllers of one NVMe subsystem report the same controller ID or a namespace that is not shared, or one "
+     "reports two IDs: the "
+     "targets (the nodes of a cluster that offer one subsystem) were configured as copies, and the host rejects the "
+     "second one. Give each target its own range of IDs (cntlid_min, cntlid_max) and the namespaces the same UUID.",
+     "nvme list-subsys; on the target: grep . /sys/kernel/config/nvmet/subsystems/*/attr_cntlid_*",
+     "Linux drivers/nvme/host/core.c"},
     {"nvme-timeout", unknown,
      "nvme*I/O tag * timeout|nvme*I/O * QID * timeout|nvme*Abort status: 0x|nvme*QID * timeout, reset controller",
      "An NVMe command was not answered in time. For a local drive the cause is the drive, its PCIe link or its power "
@@ -602,7 +629,8 @@ constexpr LineMessage kRows[] = {
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c, tg3.c"},
     {"ipoib-timeout", host,
      "transmit timeout: latency|ipoib*transmit timeout|ib0: transmit timeout|queue stopped*tx_head|ib*: failed to "
-     "modify QP|ib0: post_send failed|ib*: failed to * multicast",
+     "modify QP|ib0: post_send failed|ib*: failed to * multicast|RX drain timing out|timing out; will leak|timing "
+     "out; * sends",
      "An IPoIB netdev has a transmit queue without progress: the RDMA device is in an error state or reset, or the "
      "peer does not answer. Look at the health of the NIC and at the state of the InfiniBand port.",
      "journalctl -k -g 'ib0|mlx'; ibstat", "Linux drivers/infiniband/ulp/ipoib"},

@@ -76,7 +76,8 @@ constexpr LineMessage kDriverRows[] = {
      kEvents},
     on_nic_failure({"mlx5-recovery-failed",
                     host,
-                    "health recovery failed|Health recovery failed|health recovery flow aborted|NIC state*is invalid|"
+                    "health recovery failed|Health recovery failed|health recovery flow aborted|flow aborted, PCI "
+                    "reads still|NIC state*is invalid|"
                     "Driver is in error state. Unloading",
                     {"The driver could not recover the NIC. ",
                      {Work::ends_jobs, "Reload the driver"},
@@ -287,7 +288,8 @@ constexpr LineMessage kDriverRows[] = {
          "fabric-agentctl diagnose {port}; ethtool -i {netdev}", "Linux net/sched/sch_generic.c"}),
     on_nic_stall(
         {"tx-timeout", host,
-         "TX timeout detected|TX timeout on queue|tx_timeout: VSI_num|tx_timeout: VSI_seid|tx_timeout recovery "
+         "TX timeout detected|TX timeout on queue|EQ 0x*: Cons = 0x*, irqn = 0x|tx_timeout: VSI_num|tx_timeout: "
+         "VSI_seid|tx_timeout recovery "
          "level|tx_timeout count: |tx hang*detected on queue|Detected Hardware Unit Hang|Detected Tx Unit Hang|Fake "
          "Tx hang detected",
          "The driver found a transmit queue without progress (hang) and resets it: NIC fault, lost interrupt or PFC "
@@ -412,8 +414,9 @@ constexpr LineMessage kDriverRows[] = {
      "The NIC dropped doorbells, the writes by which CPUs announce work: they came faster than the NIC handles them. "
      "Queue pairs stall until the driver has repeated them.",
      "rdma resource show qp link {port}; fabric-agentctl counters", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
-    {"bnxt-command-timeout", host, "bnxt_en*Error (timeout: ", "A firmware command did not finish: the firmware hangs.",
-     kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},
+    {"bnxt-command-timeout", host, "bnxt_en*Error (timeout: |bnxt_en*out of seq response",
+     "A firmware command did not finish: the firmware hangs.", kReporter,
+     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},
     {"bnxt-command-failed", software, "bnxt_en*hwrm req_type 0x*error ",
      "The firmware rejected a command of the driver: driver and firmware often come from different releases.",
      "ethtool -i {netdev}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},
@@ -823,7 +826,7 @@ constexpr LineMessage kDriverRows[] = {
      "journalctl -k -g irdma; devlink dev info pci/{pci}", "Linux drivers/infiniband/hw/irdma/hw.c"},
     {"ice-safe-mode",
      host,
-     "DDP*ntering Safe Mode|DDP*ntering safe mode|Direct firmware load for intel/ice/ddp",
+     "DDP*ntering Safe Mode|DDP*ntering safe mode|in Safe Mode is not supported|Direct firmware load for intel/ice/ddp",
      {"ice has no DDP package that fits, and runs the NIC in safe mode: one queue, no RDMA, no PFC. Install the "
       "package (from the distribution's firmware packages or Intel's driver), also in the initramfs",
       {Work::ends_jobs, ", then reload ice"},

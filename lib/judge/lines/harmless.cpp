@@ -106,7 +106,8 @@ constexpr LineMessage kRows[] = {
      "ucx_info -d | grep -E 'Transport|Device'", "Open MPI ompi/mca/osc/ucx/osc_ucx_component.c"},
     {"nvrm-bar-size",
      none,
-     "NVRM: *Attempting to resize BAR1|NVRM: *BAR1 already at requested size|NVRM: BAR resize resource not "
+     "NVRM: *Attempting to resize BAR1|NVRM: *BAR1 already at requested size|NVRM: resizable BAR disabled|NVRM: BAR "
+     "resize resource not "
      "supported|NVRM: Not resizing BAR because|NVRM: Resizable BAR is not supported on this kernel",
      {"Information of the GPU driver at its start: it enlarges BAR1, the window on PCIe to the memory of the GPU, or "
       "leaves the size that the BIOS gave it. Harmless, no action: the GPU works. GPUDirect RDMA reaches as much GPU "
@@ -128,10 +129,11 @@ constexpr LineMessage kRows[] = {
      "see it: insert it again.",
      "ethtool -m {netdev}; ip -br link", "Linux drivers/net/ethernet/mellanox/mlx5/core/port.c"},
     {"bnxt-note", none,
-     "bnxt_en*Device requests max timeout of|bnxt_en*Module part number|bnxt_en*DBR recovery is currently",
+     "bnxt_en*Device requests max timeout of|bnxt_en*Module part number|bnxt_en*DBR recovery is currently|"
+     "bnxt_en*Unable do read adapter's DSN",
      "Information of bnxt_en: commands to the firmware may take longer than the kernel's limit for hung tasks, the "
-     "part number of the module that another line is about, or the recovery of lost doorbells that is off. Harmless by "
-     "itself, no action.",
+     "part number of the module that another line is about, the recovery of lost doorbells that is off, or a serial "
+     "number of PCIe (DSN) that this function does not have. Harmless by itself, no action.",
      "ethtool -m {netdev}; sysctl kernel.hung_task_timeout_secs",
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c, bnxt_hwrm.c"},
     {"rdma-event-note", none,
@@ -233,6 +235,15 @@ constexpr LineMessage kRows[] = {
      "97, EAFNOSUPPORT: IPv6 is off). The connection over IPv4 does not need it. Harmless; an entry in /etc/hosts "
      "silences it.",
      "getent hosts $MASTER_ADDR", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
+    {"lldpad-new-file", none, "lldpad*config file failed to load",
+     "Information of lldpad at its start: it has no configuration file yet (/var/lib/lldpad/lldpad.conf), and makes "
+     "one. "
+     "Harmless; if the file was there, its settings were lost, because it could not be parsed.",
+     "ls -l /var/lib/lldpad; lldptool -t -i {netdev}", "lldpad config.c"},
+    {"container-end", none, "shim disconnected",
+     "Information of containerd: the process of a container ended, and what is left of the container is removed. "
+     "Harmless by itself; if the end was not wanted, the exit code of the container and its own log have the reason.",
+     "crictl ps -a; journalctl -u containerd -u kubelet", "containerd runtime/v2/shim.go"},
     {"torch-not-destroyed", none,
      "find_unused_parameters=True was specified|destroy_process_group() was not called before program exit|process "
      "group has NOT been destroyed|Guessing device ID based on global rank|using GPU *to perform barrier as devices "
@@ -318,6 +329,20 @@ constexpr LineMessage kRows[] = {
      "daemon), or the DDP package was loaded before by another port of the NIC. Harmless.",
      "devlink dev info pci/{pci}; ethtool --show-priv-flags {netdev}",
      "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
+    {"iommu-tables-note", none,
+     "DMAR: IOMMU feature * inconsistent|DMAR: No ATSR found|DMAR: No SATC found|DMAR: No RMRR found",
+     "Information of the kernel at its start: the IOMMUs of the machine do not all have a feature, and it uses those "
+     "that all have; or the table of the BIOS (DMAR) does not have an optional part. Harmless, no action.",
+     "journalctl -k -g DMAR; fabric-agentctl check --only iommu", "Linux drivers/iommu/intel/iommu.c"},
+    {"pcie-log-size", none, "DPC: RP PIO log size * is invalid",
+     "A table of the PCIe port names a wrong size of its error log: the kernel then shows less of an error that the "
+     "port contains (DPC). Harmless; no action but an update of the BIOS.",
+     "dmidecode -s bios-version", "Linux drivers/pci/pcie/dpc.c"},
+    {"mana-newer-host", none,
+     "mana *Received unknown reconfig type|mana *Received unknown SOC|mana *Received unknown gdma",
+     "The Azure host sent the driver of the NIC (mana) an event that this older driver does not know, and ignores. "
+     "Harmless; a newer kernel knows it.",
+     "uname -r; journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana/hw_channel.c"},
     {"rxe-inline-probe", none, "rdma_rxe: invalid max inline data",
      "A program asked Soft-RoCE for more inline data than it has, and got EINVAL: libfabric tries sizes until one "
      "fits. Harmless: the device works.",

@@ -80,9 +80,23 @@ constexpr LineMessage kKernelRows[] = {
       {Work::in_machine, "Enable SR-IOV and ARI in the BIOS, update the firmware of the device, or try another slot."}},
      "lspci -tv; lspci -vvs {pci}; journalctl -k -g 'SR-IOV|ARI'",
      "Linux drivers/pci/probe.c pci_setup_device()"},
+    {"pci-probe",
+     host,
+     "PCI device*, aborting|PCI resources, aborting|PCI regions*, aborting|requesting BARs, aborting|set PCI DMA mask|"
+     "DMA masks, aborting|does not support DMA, aborting|mapping initialization segment|device registers, "
+     "aborting|doorbell registers, aborting|memory-map BAR|Failed to remap regs bar",
+     {"The driver could not start the PCI device, so that its netdev and RDMA device are missing: the BIOS gave its "
+      "registers (BAR) no address, another driver (vfio-pci) or a module of another release has them, the platform or "
+      "the IOMMU allows no DMA for it, or the device does not answer. Look in the kernel log for \"can't assign\" "
+      "and for errors of the device before this line. ",
+      {Work::in_machine, "Enable Above 4G Decoding in the BIOS, or boot with pci=realloc. "},
+      {Work::in_machine, "Power-cycle the node if the device does not answer."}},
+     "lspci -vvks {pci}; journalctl -k -g {pci}; fabric-agentctl check --only pcie,iommu",
+     "Linux mlx5/core/main.c, bnxt/bnxt.c, ionic_bus_pci.c, amzn-drivers ena_netdev.c"},
     {"pcie-dpc-access",
      host,
-     "DPC: RP PIO error detected|DPC: [*Request Completion Timeout|DPC: [*Request received UR|DPC: [*Request received "
+     "DPC: RP PIO error detected|DPC: rp_pio_status: |DPC: [*Request Completion Timeout|DPC: [*Request received "
+     "UR|DPC: [*Request received "
      "CA",
      {"The root port cut off the devices below it (downstream port containment), because an access of the CPU to one "
       "of them got no answer, or was refused (RP PIO): the device hangs, its firmware failed, or it is gone. The line "
@@ -100,13 +114,13 @@ constexpr LineMessage kKernelRows[] = {
      "The device in the slot disappeared from PCIe.", "lspci -tv", "Linux drivers/pci/hotplug/pciehp_ctrl.c"},
     {"pcie-no-answer",
      host,
-     "Unable to change power state from *device inaccessible|: not ready *; giving up",
+     "Unable to change power state from *device inaccessible|: not ready *; giving up|DPC: root port still busy",
      {"The device does not answer on PCIe: it has fallen off the bus, or did not come back after a reset or a sleep "
       "state (D3; runtime power management can be switched off: amdgpu.runpm=0, pcie_port_pm=off). ",
       {Work::in_machine, "Power-cycle the node; reseat the device if it recurs."}},
      "lspci -tv; fabric-agentctl check --only pcie,aer,pci-power",
      "Linux drivers/pci/pci.c"},
-    {"pcie-power-fault", host, "Slot(*: Power fault",
+    {"pcie-power-fault", host, "Slot(*: Power fault|pciehp: Power fault",
      "The PCIe slot reports a fault of its power, and the device in it is gone: a short circuit, a power cable, or the "
      "device.",
      "lspci -tv", "Linux drivers/pci/hotplug/pciehp_ctrl.c"},
@@ -131,12 +145,21 @@ constexpr LineMessage kKernelRows[] = {
      "Linux drivers/pci/pci.c"},
     {"iommu-fault", host,
      "IO_PAGE_FAULT|DMAR: [DMA |DMAR: [INTR-REMAP]|DMAR: INTR-REMAP: Request|Event logged "
-     "[INVALID_DEVICE_REQUEST|Event logged [ILLEGAL_DEV_TABLE_ENTRY|Event logged "
+     "[INVALID_DEVICE_REQUEST|Event logged [ILLEGAL_DEV_TABLE_ENTRY|Event logged [INVALID_PPR_REQUEST|Event logged "
      "[RMP_PAGE_FAULT|arm-smmu*event*received|arm-smmu*event: * client: ",
      "The IOMMU blocked an access, or an interrupt (INTR-REMAP), of the device that the line names: a fault of its "
      "driver or firmware (also when the machine shuts down or the device was reset), or GPUDirect RDMA with an IOMMU "
      "that is not in passthrough (iommu=pt on the kernel command line).",
      "fabric-agentctl check --only iommu", "Linux drivers/iommu"},
+    {"iommu-tables",
+     host,
+     "Event logged [*_HARDWARE_ERROR |Event logged [ILLEGAL_COMMAND_ERROR",
+     {"The IOMMU could not read or use its own tables or commands in the memory of the host: an error of the memory or "
+      "of the platform, or of the kernel. The device in the line only made the access at which it was found. Look for "
+      "errors of memory (EDAC, MCE) and of PCIe; update BIOS and kernel. ",
+      {Work::in_machine, "Power-cycle the node if it recurs."}},
+     "journalctl -k -g 'AMD-Vi|EDAC|mce|AER'; ipmitool sel elist",
+     "Linux drivers/iommu/amd/iommu.c"},
     {"iommu-timeout", host,
      "AMD-Vi: *Completion-Wait loop timed out|arm-smmu*CMDQ timeout|arm-smmu*CMD_SYNC timeout|IOTLB_INV_TIMEOUT|VT-d "
      "detected Invalidation Time-out",

@@ -85,7 +85,8 @@ constexpr LineMessage kRows[] = {
      "(OMPI_MCA_btl_sm_use_knem=0, OMPI_MCA_btl_vader_single_copy_mechanism=cma).",
      "ls -l /dev/knem; lsmod | grep knem", "Open MPI help-mpi-btl-sm.txt"},
     {"ompi-cma", host,
-     "Linux kernel CMA support was requested|CMA*ptrace_scope|process_vm_readv*Operation not "
+     "Linux kernel CMA support was requested|CMA*ptrace_scope|insufficient ptrace "
+     "permissions|process_vm_readv*Operation not "
      "permitted|process_vm_writev*Operation not permitted|vader*single-copy mechanism|sm single-copy "
      "mechanism|btl_vader_single_copy|process_vm_readv(*EPERM|Read -1, expected",
      "A process may not read the memory of another one of this host (CMA, process_vm_readv): ptrace is restricted "

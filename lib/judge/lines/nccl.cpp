@@ -40,15 +40,20 @@ constexpr LineMessage kNcclRows[] = {
      "container does not show it. NCCL goes on without its place in the topology. Soft-RoCE is for tests: use the "
      "port of a NIC (NCCL_IB_HCA), or NCCL_IB_DISABLE=1.",
      "rdma link show; ls -l /sys/class/infiniband/; echo $NCCL_IB_HCA", kNcclNet},
-    {"nccl-failover", network, "failed devices out of",
-     "Port failover of NCCL has no port left: every NIC of this connection has failed. Look at the first error of each "
-     "port.",
+    {"nccl-failover", network,
+     "failed devices out of|Maximum number of probing attempts|functional device to post the probe",
+     "Port failover of NCCL has no port left: every NIC of this connection has failed, or the peer does not answer the "
+     "probes on the others. Look at the first error of each port, and at the peer and the path to it.",
      "fabric-agentctl diagnose", "NCCL src/transport/net_ib/p2p_resiliency.cc"},
     consequence_of("wc|async",
                    wrapping({"nccl-port-failed", unknown, "ncclIbResiliency*marked as failed",
                              "A port of a connection failed, and NCCL goes on with the others and tries to recover it. "
                              "The completion error or the event of the port before this line is the cause.",
                              "fabric-agentctl diagnose {port}", "NCCL src/transport/net_ib/p2p_resiliency.cc"})),
+    {"nccl-no-algorithm", software, "NCCL WARN No algorithm/protocol available",
+     "NCCL has no algorithm and protocol for this operation: NCCL_ALGO or NCCL_PROTO (or a tuner plugin) leaves out "
+     "those that can do it, such as NVLS for a datatype that it does not have. Unset them.",
+     "env | grep -E 'NCCL_(ALGO|PROTO|TUNER)'; cat /etc/nccl.conf ~/.nccl.conf", "NCCL src/enqueue.cc"},
     {"nccl-rank-twice", software, "has already checked in|ranks have already checked in",
      "Two processes were started with the same rank: the launcher's ranks or world size are wrong.",
      "env | grep -E '^(RANK|WORLD_SIZE|SLURM_PROCID|OMPI_COMM_WORLD_RANK)='", "NCCL src/bootstrap.cc"},

@@ -310,6 +310,14 @@ constexpr LineMessage kRows[] = {
      "with the port (smpquery portinfo), and partitions.conf.",
      "saquery -g; smpquery portinfo LID PORT; cat /etc/opensm/partitions.conf",
      "OpenSM opensm/osm_sa_mcmember_record.c, osm_sa_path_record.c"},
+    {"opensm-database", host, "persistent database|osm_db_*: ERR",
+     "OpenSM could not read or write one of its files of LIDs, keys and neighbors (guid2lid, guid2mkey, neighbors in "
+     "/var/cache/opensm, or OSM_CACHE_DIR): the folder is absent, full or not writable, or a file is damaged. The "
+     "fabric "
+     "is not at fault. With a damaged file OpenSM may give ports other LIDs than before, or exit: correct or remove "
+     "the "
+     "file when no job runs.",
+     "ls -l /var/cache/opensm; df -h /var; grep -n ERR /var/log/opensm.log | head", "OpenSM opensm/osm_db_files.c"},
     {"opensm-routing", network,
      "Duplicated LID|duplicated LIDs|: ERR 0F|ERR 0D05|: ERR AB|: ERR AD|Not enough VLs available|ucast_mgr_*: "
      "ERR|ftree*ERR|updn*ERR|lid_mgr_*: ERR|failed to build*routing|falling back to*minhop|dfsssp*",
@@ -608,8 +616,21 @@ constexpr LineMessage kRows[] = {
      "(run it on the host as root; mst start), no access through Secure Boot or a virtual function, or the NIC is in "
      "recovery mode (livefish: write the firmware again). The words after -E- decide.",
      "lspci -d 15b3:; mst status; cat /sys/kernel/security/lockdown", "mstflint, MFT"},
+    {"lldpad-set", host,
+     "802.1Qaz set attributes failed|nlconnect failed abort hardware set|802.1Qaz get app attributes failed",
+     "lldpad could not send its DCB settings (PFC, ETS, priorities of applications) to the kernel, or not read them: "
+     "its "
+     "netlink socket failed (memory, a permission, a container), or the netdev is gone. The port keeps the former "
+     "settings; RoCE may have no lossless priority. Compare what the port has: lldpad does not report settings that "
+     "the driver refuses.",
+     "dcb pfc show dev {netdev}; dcb ets show dev {netdev}; fabric-agentctl check --only pfc", "lldpad lldp_8021qaz.c"},
+    {"lldpad-twice", software, "another lldpad instance is running|lldpad already running",
+     "A second lldpad was started, and ends: one runs already. End that one first if the new one is to be used, such "
+     "as "
+     "a unit of systemd and a script that both start it.",
+     "systemctl status lldpad; pgrep -a lldpad", "lldpad lldpad.c"},
     {"lldp-dcbx", network,
-     "DCBX*mismatch|DCBX*not received|PFC*mismatch*peer|DCBX negotiation|lldpad*failed|dcbx*peer*error|PFC "
+     "DCBX*mismatch|DCBX*not received|PFC*mismatch*peer|DCBX negotiation|dcbx*peer*error|PFC "
      "configuration mismatch|No DCBX|LLDP*multiple neighbors|Peer*PFC*does not match",
      "The two ends of a link disagree about PFC or ETS, or no DCBX message came from the other end: RoCE has no "
      "lossless priority then. Set the same PFC priority on host and switch (a fixed setting on both, or DCBX willing "

@@ -41,7 +41,8 @@ bool has_level_word(std::string_view line) {
 
 // Marks of a line that reports no problem.
 constexpr std::string_view kInformationalMarks =
-    " INFO|[INFO|<info>|[info]|: info: | DEBUG|[DEBUG|<debug>|<trace>|[debug]|: debug: |level=info|level=debug|[I "
+    " INFO|[INFO|<info>|[info]|: info: | DEBUG|[DEBUG|<debug>|<trace>|[debug]|: debug: |: debug2: |: debug3: |] debug: "
+    "|] debug2: |] debug3: |level=info|level=debug|[I "
     "|advertised sufficient power";  // the last: mlx5_core prints it in the form of its warnings
 
 // Statements that a mark of information does not make harmless, in small letters: the level of a logger is not that of
@@ -56,7 +57,8 @@ constexpr std::string_view kFailureWords =
     "fail|^error|_err |_error|^timeout|_timeout|timed out|time out|timed-out|timedout|unable|cannot|can't|can "
     "not|couldn't|could not|didn't|wasn't|won't|invalid |invalid:|invalid,|invalid.|is invalid|not valid|not "
     "handled|not match|not allowed|not ready|not respond|not enough|no response|no memory|no free|no more|^no room|out "
-    "of memory|out of range|out of resource|out of bounds|^unknown|incorrect|^bad |^bad_|stuck|^hung| "
+    "of memory|out of range|out of resource|out of bounds|^unknown|^unrecogni|disallowed|incorrect|^bad "
+    "|^bad_|stuck|^hung| "
     "hang|fatal|exceeded|exceeds|overflow|overrun|abort|reject|refus|denied|mismatch|corrupt|^fault|_fault|code=killed|"
     "code=dumped|code=exited, status=1|code=exited "
     "status=1|critical|insufficient|unhandled|illegal|malformed|malicious|degraded|^too |^lost "

@@ -21,7 +21,8 @@ constexpr std::string_view kDpdk =
     "|^ETHDEV: |^VHOST_CONFIG|dpdk(pmd-|_rx_pkt(): |_recv_pkts(): |_rx_ring(): |_dev_init(): |_dev_start(): "
     "|_dev_configure(): |_dev_probe(): |_queue_setup(): |_load_pkg_type(): |_load_pkg(): |^ICE_INIT|^PMD: |^vmbus_*(): "
     "|^vfio_*(): |rte_eal_|rte_eth_|rte_pktmbuf";
-constexpr std::string_view kOpensm = "] 0x01 -> |] 0x02 -> ";
+// The levels of errors: 0x01, and with 0x80 those that it also sends to syslog. 0x02 is information.
+constexpr std::string_view kOpensm = "] 0x01 -> |] 0x81 -> ";
 constexpr std::string_view kTargetNext = "rpc.py nvmf_get_subsystems; rdma link show; journalctl -p warning";
 
 // verbs_err() of rdma-core: "efa: efa_create_qp_ex:2300: ". The kernel's drivers have no function there.

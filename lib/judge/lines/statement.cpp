@@ -50,6 +50,16 @@ constexpr Condition kStatements[] = {
       "state for a report. That is a consequence: an error, a request or a reset before it is the cause, and its "
       "connections, such as those of RDMA, are lost. Look at the lines before this one, of the same device."}},
 
+    // ibstat, ibstatus, ibv_devinfo -v, rdma link
+    {"states-port",
+     unknown,
+     "physical state: |phys state: |physical_state |phys_state: |^state: initializing|^state: armed|state: port_init",
+     {"The line shows the state of an RDMA port. LinkUp and Active: it is ready. Polling: no signal comes from the "
+      "other "
+      "end: the cable, a module, or a port that is switched off there. Disabled: it is switched off on this host; of a "
+      "RoCE port also that its netdev is down or has no carrier (ip link). Initializing (INIT): the link of an "
+      "InfiniBand port is up, and no subnet manager has set up the port (sminfo)."}},
+
     {"states-later",
      none,
      "^pending update|update is pending|update pending|^pending activation|take effect|takes effect|taking effect|take "
@@ -59,12 +69,14 @@ constexpr Condition kStatements[] = {
      {"The message says that something was written or changed that is used later only: after a reset or reload of the "
       "device (devlink dev reload), a reboot, or a restart of the service. Harmless; no action but that step."},
      false,
-     {.words = "fail|error|cannot|unable|offline|requires a reset|^recover|critical|^fault|retire|remap|degrad"}},
+     {.words =
+          "fail|error|cannot|unable|offline|not take|requires a reset|^recover|critical|^fault|retire|remap|degrad"}},
 
     {"states-fewer",
      none,
      "only * out of *|only * of the *|only * of * request|^limiting|limited to|^limit*to |reduced "
-     "to|^reducing|^lowering|lowered to|^capped|capping|^fewer|rounded|^truncat*to |^adjust|shrunk to|scaled down",
+     "to|^reducing|^lowering|lowered to|^capped|capping|^clamp|^fewer|rounded|^truncat*to |^adjust|shrunk to|scaled "
+     "down",
      {"The message says that the program got, or takes, less or something else than it asked for, and goes on with it: "
       "queues, rings, vectors, a size or a rate that others share, or that the part does not have. Harmless for the "
       "function; no action if the speed is right."},

@@ -306,6 +306,19 @@ constexpr LineMessage kRows[] = {
      "chunks to send) does not fit this number of ranks and nodes: a buffer is too small for its chunks. The network "
      "is not at fault. Take the values of the release for this number of ranks.",
      "pip show deep_ep; grep -rn num_max_nvl_chunked PROGRAM", "DeepEP csrc/kernels/internode.cu, csrc/config.hpp"},
+    {"torch-device-guessed", software, "as device used by this process is currently unknown",
+     "PyTorch guesses the GPU of this rank for a barrier, because the program named none: if the guess is wrong, two "
+     "ranks use one GPU, and the barrier hangs. Give device_id to init_process_group(), or call "
+     "torch.cuda.set_device() "
+     "before it. No device and no network is at fault.",
+     "env | grep -E 'LOCAL_RANK|CUDA_VISIBLE_DEVICES'; nvidia-smi",
+     "PyTorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp"},
+    {"deepep-gpudirect", host, "GPUDirect RDMA with CUDA VMM",
+     "The GPU or its driver cannot give the NIC memory of CUDA's virtual memory management (VMM), which DeepEP and "
+     "NVSHMEM use: GPUDirect RDMA is off (no nvidia-peermem and no DMA-BUF of the open kernel modules), the GPU is not "
+     "one for data centers, or a virtual machine hides it.",
+     "lsmod | grep -E 'nvidia_peermem|nvidia'; fabric-agentctl check --only gpudirect",
+     "DeepEP csrc/kernels/backend/symmetric.hpp"},
     {"deepep-assertion", software,
      "Assertion exception (*csrc/|Assertion exception (*deep_ep|Assertion failed: *deep_ep/|Assertion failed: "
      "*csrc/kernels|Assertion error *csrc/jit|Assertion error *csrc/elastic|Assertion error *csrc/legacy/buffer|"

@@ -275,6 +275,35 @@ TEST(LogLines, SimilarLinesHaveTheirOwnMessage) {
       {"launch.py:325:sigkill_handler] ['python', 'train.py'] exits with return code = -9", "torch-rank-killed"},
       {"pcieport 0000:00:01.0: AER: found no error details for 0000:00:01.0", "aer-no-details"},
       {"bnxt_en 0000:c1:00.0 ens3np0: port 0 error", "bnxt-other"},
+      {"pcieport 0000:3a:01.0: DPC: root port still busy", "pcie-no-answer"},
+      {"pcieport 0000:3a:01.0: pciehp: Power fault on slot 12", "pcie-power-fault"},
+      {"pcieport 0000:3a:01.0: pciehp: Slot(12): Link Down", "pcie-link-down"},
+      {"AMD-Vi: Event logged [INVALID_PPR_REQUEST device=0000:3b:00.0 pasid=0x0 address=0x0 flags=0x0 tag=0x1]",
+       "iommu-fault"},
+      {"AMD-Vi: Event logged [IO_PAGE_FAULT device=0000:3b:00.0 domain=0x0012 address=0x0 flags=0x0]", "iommu-fault"},
+      {"nvme nvme4: Mismatching cntlid: Connect 3 vs Identify 4, rejecting", "nvmf-duplicate"},
+      {"mlx5_core 0000:3b:00.0: reset reload flow aborted, PCI reads still not working", "mlx5-recovery-failed"},
+      {"ib0: RX drain timing out", "ipoib-timeout"},
+      {"ib0: timing out; 3 sends 128 receives not completed", "ipoib-timeout"},
+      {"scsi host9: ib_srp: Already connected to target port with id_ext=200100e08b000000;dest=10.1.0.9",
+       "nvmf-connected"},
+      {"nvme nvme1: Unexpected RDMA CM event (11)", "rdmacm-removed"},
+      {"bnxt_en 0000:a1:00.0 ens1f0np0: Discarding out of seq response: 0x4f2 for msg {0x90 0x4f3}",
+       "bnxt-command-timeout"},
+      {"ice 0000:17:00.0 ens1f0: Changing channel in Safe Mode is not supported", "ice-safe-mode"},
+      {"[node-a:91022] mca_smsc_cma_component_query: could not select for use. insufficient ptrace permissions.",
+       "ompi-cma"},
+      {"node-a:1:2 [3] transport/net_ib/p2p_resiliency.cc:460 NCCL WARN NET/IB: Maximum number of probing attempts (5) "
+       "reached for request 0x7f81 (id=22). Cannot post another probe.",
+       "nccl-failover"},
+      {"Assertion failed: /DeepEP/csrc/kernels/internode.cu:59, condition: num_ranks is not supported",
+       "deepep-assertion"},
+      {"W0612 08:41:07.120000 9 file_storage.cpp:1185] Promotion: BatchLoad failed for key=k, error=FILE_READ_FAIL",
+       "mooncake-store-other"},
+      {"E0612 08:41:07.120000 9 cxi_context.cpp:196] fi_ep_bind(av) failed: Invalid argument", "mooncake-device-other"},
+      {"E0612 08:41:07.120000 9 real_client.cpp:6964] Failed to invoke batch_get, client_addr = 10.1.0.9:50052, error "
+       "is: 1",
+       "mooncake-control-other"},
   };
   for (const auto& [line, id] : kLines) EXPECT_EQ(id_of(line), id) << line;
 }
@@ -389,6 +418,19 @@ TEST(LogConditions, AreNotOfPartsOfOtherWords) {
             Call::none);
   EXPECT_EQ(read_line("NCCL WARN NET/OFI Failed call to dereg_mr").codes.call, Call::none);
   EXPECT_NE(id_of("NVSHMEM_IBGDA_DCI_MAP_BY=foo is not supported."), "ofi-hmem");
+}
+
+// OpenSM writes its level as a bit: information is no error, unless its words are those of one.
+TEST(LogComponents, TheLevelOfOpensmDecides) {
+  const std::string head = "Jun 12 08:41:07 123456 [F7D03700] ";
+  for (const char* line : {"0x02 -> osm_ucast_ftree: FatTree leaf switch rank is 3",
+                           "0x02 -> log_notice: Reporting Generic Notice type:3 num:64 (GID in service) from LID:1",
+                           "0x02 -> osm_console: Console connection accepted: localhost (127.0.0.1)",
+                           "0x80 -> acme: version 5.17", "0x04 -> acme: Routing LID 3 to port 3"})
+    EXPECT_EQ(id_of(head + line), "") << line;
+  EXPECT_EQ(id_of(head + "0x02 -> acme: Cannot find destination port with LID:3"), "opensm-other");
+  EXPECT_EQ(id_of(head + "0x01 -> acme: ERR 9999: an odd switch"), "opensm-fabric-other");
+  EXPECT_EQ(id_of(head + "0x81 -> acme: ERR 9999: an odd switch"), "opensm-fabric-other");
 }
 
 TEST(LogComponents, InformationalLinesAreUnknown) {
@@ -540,6 +582,22 @@ TEST(LogCodes, EveryNotationIsDecoded) {
             "request 53 VIRTCHNL_OP_DEL_VLAN_V2\n");
   EXPECT_EQ(codes_text("cm_handler msg: rejected (8) status 28"), "reason 28 IB_CM_REJ_CONSUMER_DEFINED\n");
   EXPECT_EQ(codes_text("PF returned error -5 (IAVF_ERR_PARAM)"), "error IAVF_ERR_PARAM\n") << "not EIO";
+  EXPECT_EQ(codes_text("infiniband irdma0: Processing an iWARP related AE for CQ misc = 0x0203"),
+            "asynchronous event 0x203 CQ_OPERATION_ERROR\n");
+  EXPECT_EQ(codes_text("mlx5_core 0000:3b:00.0: mlx5_core_set_issi:989:(pid 1): Failed to query ISSI err(-5) status(3) "
+                       "synd(1137256)"),
+            "errno 5 EIO (Input/output error)\ncommand status 0x3 bad parameter\nsyndrome 0x115a68\n");
+  // The number of an event of the connection manager; one by name has none.
+  EXPECT_EQ(codes_text("nvme nvme1: Unexpected RDMA CM event (11)"), "event RDMA_CM_EVENT_DEVICE_REMOVAL\n");
+  EXPECT_EQ(codes_text("isert: isert_np_cma_handler: isert np 00000000b2b7 Unexpected event 3"),
+            "event RDMA_CM_EVENT_ROUTE_ERROR\n");
+  EXPECT_EQ(codes_text("nvme nvme1: Unexpected RDMA CM event (99)"), "");
+  EXPECT_EQ(codes_text("acme: Unexpected event 11"), "") << "of another program";
+  // The bits of a root port, without the masked ones.
+  EXPECT_EQ(codes_text("pcieport 0000:3a:01.0: DPC: rp_pio_status: 0x00050000, rp_pio_mask: 0x00010000"),
+            "RP PIO: memory request: no answer\n");
+  EXPECT_EQ(codes_text("pcieport 0000:3a:01.0: DPC: rp_pio_status: 0x00000002, rp_pio_mask: 0x00000000"),
+            "RP PIO: configuration request: CA (completer abort)\n");
 }
 
 // Programs with numbers of their own, and numbers that are errnos of the kernel.
@@ -1486,6 +1544,7 @@ TEST(LogConditions, AreNamedByTheWordsOfALine) {
       {"acme 0000:18:00.0: Failed to get stats type-2 [-95]", "says-no-counter"},
       {"acme: Team index already in use", "says-object-in-use"},
       {"acmectl: command not found", "says-no-command"},
+      {"acme.sh: line 7: ACME_PATH: unbound variable", "says-script"},
       {"acme: error: exceeds the maximum of 16 queues", "says-over-limit"},
       {"acme: no active primary CUDA context on any device", "says-no-context"},
       {"acme: Failed to create the progress thread", "says-threads"},
@@ -1620,6 +1679,11 @@ TEST(LogConditions, StepsOfALibraryAreNamedByTheirVerb) {
            // A step that frees something and fails is a consequence, also in a component that has one cause.
            std::tuple("node-a:1:2 [0] NCCL WARN NET/OFI GDRCopy segment deregister failed: -22", "step-frees",
                       FaultLocation::unknown),
+           std::tuple("[node-a:1:0:1] mm_xpmem.c:309  UCX  WARN  xpmem_release(apid=0x20) failed: Invalid argument",
+                      "step-frees", FaultLocation::unknown),
+           std::tuple("libfabric:1:2::efa:av:efa_conn_release():331<warn> While processing previous failure, "
+                      "ofi_av_remove_addr failed for fi_addr 12: Invalid argument",
+                      "says-teardown", FaultLocation::unknown),
            // An object that was not made before is a consequence, whatever the verb.
            std::tuple("doca_verbs.cpp:812 Failed to set dlid: parameter verbs_ah is NULL", "step-without-object",
                       FaultLocation::unknown),
@@ -1665,6 +1729,8 @@ TEST(LogConditions, RetriesAndDefaultsAreNoFault) {
         "skipping",
         "[1764385099.2] [node-a:1:0] ib_iface.c:1991 UCX  DIAG  unknown active_speed on mlx5_2:1: 33, fallback to SDR",
         "mlx5_core 0000:5e:00.0 ens3: Disabling hw_tls_tx, not supported in switchdev mode",
+        "nvmet_rdma: offload_srq_size 4096 cannot be supported by device mlx5_0. Reducing to 1024.",
+        "nvme nvme4: ctrl sqsize 1024 > max queue size 128, clamping down",
         "[node-a:1] osc_ucx_component.c:379  Error: OSC UCX component priority set inside component query failed"})
     for (const Found& each : found_in(std::string(line) + "\n")) EXPECT_EQ(cause_of(each), FaultLocation::none) << line;
   for (const char* line : {"acme: cannot connect to 10.1.0.2, retrying", "acme: RDMA failed, falling back to TCP",
@@ -1697,6 +1763,8 @@ TEST(LineSeverity, FollowsTheMarkAndTheWords) {
       {"node-a:1:1 [0] NCCL INFO the request failed", Severity::informational},
       {"I1129 13:04:29.119704 1 x.cc:5] dropped 3", Severity::informational},
       {"level=debug msg=\"cannot open\"", Severity::informational},
+      {"slurmd: debug2: Unable to find gres gpu in cache", Severity::informational},
+      {"[2026-06-12T08:41:07.120] debug:  gres/gpu: init: failed to load AutoDetect", Severity::informational},
       {"ERST: Error Record Serialization Table (ERST) support is initialized.", Severity::informational},
       {"ens1: link becomes ready", Severity::plain},
       {"W1129 13:04:29.119704 1 x.cc:5] slow", Severity::plain},
@@ -1796,6 +1864,31 @@ TEST(LogConditions, AreNotOfSettingsAndOfOtherParts) {
   }
   const Condition* eeprom = condition_of(read_line("acme 0000:18:00.0: failed to read the EEPROM: -5"));
   EXPECT_TRUE(eeprom == nullptr || eeprom->cause != FaultLocation::cable) << eeprom->id;
+}
+
+// Words that mean another thing beside others.
+TEST(LogConditions, AreNotOfTheSameWordsElsewhere) {
+  for (const auto& [line, id, other] :
+       {std::tuple("acme: BatchLoad failed for key=k", "", "says-not-loaded"),
+        std::tuple("acme: the model: load failed", "says-not-loaded", ""),
+        std::tuple("acme: error: remote memory is unreachable", "", "says-unreachable"),
+        std::tuple("acme: error: the host is unreachable", "says-unreachable", ""),
+        std::tuple("bnxt_en 0000:a1:00.0: QPLIB: CMD mismatch resp->cookie = 0x12, evnt->cookie = 0x14", "",
+                   "says-configuration"),
+        std::tuple("acme: error: the sizes mismatch", "says-configuration", ""),
+        std::tuple("acme: error: duplicate call of disconnect on a disconnected endpoint", "says-object-in-use", ""),
+        std::tuple("acme: error: index already connected", "", "says-object-in-use"),
+        std::tuple("Error: mlx5_core: SF already exist. Choose different sfnum.", "says-object-in-use", ""),
+        std::tuple("kernel: cgroup: fork rejected by pids controller in /acme", "says-threads", ""),
+        std::tuple("acme: priority is out of range", "says-over-limit", ""),
+        std::tuple("acme: the voltage is out of range", "", "says-over-limit"),
+        std::tuple("acme 1.18 is less than 1.19", "", "says-not-fitting"),
+        std::tuple("acme: the UCX version is 1.18 which is less than 1.19", "says-not-fitting", "")}) {
+    const Condition* condition = condition_of(read_line(line));
+    const std::string_view found = condition == nullptr ? "" : condition->id;
+    if (*id != '\0') EXPECT_EQ(found, id) << line;
+    if (*other != '\0') EXPECT_NE(found, other) << line;
+  }
 }
 
 TEST(LogConditions, AreNotFoundInsideWords) {
@@ -2128,6 +2221,7 @@ TEST(LogOfOneLine, ThatNoRuleKnows) {
 TEST(LogOfOneLine, StatesAStep) {
   constexpr std::pair<std::string_view, std::string_view> kLines[] = {
       {"mlx5_core 0000:5e:00.0: starting recovery flow", "states-recovery"},
+      {"link mlx5_0/1 state DOWN physical_state POLLING netdev ens1f0", "states-port"},
       {"ice 0000:8a:00.0: The fw.acme component has a pending update", "states-later"},
       {"bnxt_en 0000:bd:00.0 ens9: Able to reserve only 32 out of 64 requested RX rings", "states-fewer"},
       {"acme: module uses symbols of proprietary module nvidia, inheriting taint.", "states-taint"},
@@ -2142,7 +2236,8 @@ TEST(LogOfOneLine, StatesAStep) {
     ASSERT_EQ(found.size(), 1u) << line;
     ASSERT_NE(found[0].condition, nullptr) << line;
     EXPECT_EQ(found[0].condition->id, id) << line;
-    EXPECT_EQ(cause_of(found[0]), id == "states-recovery" ? FaultLocation::unknown : FaultLocation::none) << line;
+    const bool is_open = id == "states-recovery" || id == "states-port";
+    EXPECT_EQ(cause_of(found[0]), is_open ? FaultLocation::unknown : FaultLocation::none) << line;
     named.insert(id);
   }
   for (const Condition& each : statements()) {
@@ -2183,7 +2278,10 @@ TEST(LogOfOneLine, ResultsOfAStepMayBeTheFault) {
         "ice 0000:3b:00.0: read 0xffffffff from register 0x10", "node-a:1:2 [0] NCCL INFO NET/IB : Using 0 devices",
         "UCX INFO found 0 active IB ports", "configured 7 of 8 rails", "[info] found 6 out of 8 NICs",
         "acme: read 0 bytes from peer 10.1.2.3", "ens1f0: set to 10 Gb/s, was 200 Gb/s", "step 77 took 412 s",
-        "acme: read 12 bytes instead of 4096", "ice 0000:31:00.0: VF-3 trying to configure more than allocated queues",
+        "acme: read 12 bytes instead of 4096",
+        "ice 0000:17:00.0: the rate limit may not take effect because the maximum rate of VF-3 is 3",
+        "acme: ignoring NIC 3 due to an unhealthy switch",
+        "ice 0000:31:00.0: VF-3 trying to configure more than allocated queues",
         "I1129 13:04:29.119704 4411 topology.cpp:200] Topology discovery complete. Found 0 HCAs."})
     for (const Found& each : found_in(line)) EXPECT_NE(cause_of(each), FaultLocation::none) << line;
   for (const char* line :
