@@ -573,6 +573,21 @@ bool is_beside_each_gpu(const Topology& topology, const ComparedDevices& units, 
   return counts.size() == 1 && !counts.contains(0);
 }
 
+// Whether each NUMA node has as many cards of the model as GPUs.
+bool is_one_for_each_gpu(const Topology& topology, const ComparedDevices& units, const Model& model) {
+  std::map<int, std::pair<size_t, std::set<std::string>>> nodes;  // GPUs; cards
+  for (const Gpu& gpu : topology.gpus) {
+    if (!gpu.numa) return false;
+    ++nodes[*gpu.numa].first;
+  }
+  for (const ComparedDevice& unit : units) {
+    if (unit.model != model) continue;
+    if (!unit.device.numa) return false;
+    nodes[*unit.device.numa].second.insert(card_of(unit.device.pci));
+  }
+  return std::ranges::all_of(nodes, [](const auto& each) { return each.second.first == each.second.second.size(); });
+}
+
 // Finds existing functions that have no RDMA device although the others have one.
 void find_rdma(const Topology& topology, const ComparedDevices& units, std::vector<MissingPart>& out) {
   if (std::ranges::all_of(units, &ComparedDevice::rdma)) return;
@@ -623,8 +638,16 @@ void find_rdma(const Topology& topology, const ComparedDevices& units, std::vect
     for (const ComparedDevice* unit : each.second)
       if (!each.first.contains(card_of(unit->device.pci))) lost.insert(card_of(unit->device.pci));
     const size_t with = each.first.size();
-    if (gpus < 2 || lost.empty() || with % gpus == 0 || (with + lost.size()) % gpus != 0) continue;
-    if (lost.size() * 3 > with && !is_beside_each_gpu(topology, units, model)) continue;
+    if (gpus < 2 || lost.empty() || with == 0) continue;
+    const bool is_beside = is_beside_each_gpu(topology, units, model);
+    for (const ComparedDevice* unit : each.second)
+      if (is_beside && lost.contains(card_of(unit->device.pci)) &&
+          std::ranges::any_of(topology.gpus,
+                              [&](const Gpu& gpu) { return is_on_switch(path_class(gpu, unit->device)); }))
+        add(*unit);
+    if (with % gpus == 0 || (with + lost.size()) % gpus != 0) continue;
+    const bool is_likely = is_beside || (lost.size() <= with && is_one_for_each_gpu(topology, units, model));
+    if (lost.size() * 3 > with && !is_likely) continue;
     for (const ComparedDevice* unit : each.second)
       if (lost.contains(card_of(unit->device.pci))) add(*unit);
   }

@@ -805,6 +805,34 @@ TEST(Symmetry, EvenLossesAreMissed) {
   }
 }
 
+// Half of the NICs have lost their RDMA devices.
+TEST(Symmetry, TheRdmaDevicesOfHalfOfTheNicsAreMissed) {
+  Topology flat = Healthy(4).now.topology;  // each NIC below a root port of its own
+  for (size_t i = 0; i < 4; ++i) {
+    flat.nics[i].root += "n";
+    flat.nics[i].bridges = {"0000:9" + std::to_string(i) + ":01.0"};
+  }
+  EXPECT_TRUE(missing_parts(flat, {}).empty());
+  flat.nics[0].rdma.clear(), flat.nics[2].rdma.clear();
+  EXPECT_EQ(missing_parts(flat, {}).size(), 2u);
+  flat.gpus.pop_back();
+  EXPECT_EQ(std::ranges::count(missing_parts(flat, {}), MissingPart::Kind::rdma, &MissingPart::kind), 0)
+      << "a node has more NICs than GPUs";
+
+  Topology shared = Healthy(8).now.topology;  // two GPUs and a NIC on each switch
+  for (size_t i = 7; i < 8; i -= 2) {
+    Gpu& gpu = shared.gpus[i];
+    gpu.bridges = shared.gpus[i - 1].bridges;
+    gpu.bridges.front().back() = '1';
+    gpu.root = shared.gpus[i - 1].root;
+    gpu.numa = shared.gpus[i - 1].numa;
+    shared.nics.erase(shared.nics.begin() + static_cast<long>(i));
+  }
+  EXPECT_TRUE(missing_parts(shared, {}).empty());
+  shared.nics[0].rdma.clear(), shared.nics[2].rdma.clear();
+  EXPECT_EQ(missing_parts(shared, {}).size(), 2u);
+}
+
 TEST(Symmetry, ADataDirectFunctionProvesACard) {
   Topology topology = test::grace_server().topology;
   const auto add = [&](size_t i) {
