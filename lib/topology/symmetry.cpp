@@ -633,6 +633,8 @@ void find_rdma(const Topology& topology, const ComparedDevices& units, std::vect
     else if (!is_in_bond(bonded, topology.nics[unit.index])) without.push_back(&unit);
   }
   const size_t gpus = topology.gpus.size();
+  ComparedDevices with_rdma = units;
+  std::erase_if(with_rdma, [](const ComparedDevice& unit) { return !unit.rdma; });
   for (const auto& [model, each] : models) {
     std::set<std::string> lost;
     for (const ComparedDevice* unit : each.second)
@@ -640,8 +642,10 @@ void find_rdma(const Topology& topology, const ComparedDevices& units, std::vect
     const size_t with = each.first.size();
     if (gpus < 2 || lost.empty() || with == 0) continue;
     const bool is_beside = is_beside_each_gpu(topology, units, model);
+    // Equally many with an RDMA device beside each GPU are a design.
+    const bool is_uneven = is_beside && !is_beside_each_gpu(topology, with_rdma, model);
     for (const ComparedDevice* unit : each.second)
-      if (is_beside && lost.contains(card_of(unit->device.pci)) &&
+      if (is_uneven && lost.contains(card_of(unit->device.pci)) &&
           std::ranges::any_of(topology.gpus,
                               [&](const Gpu& gpu) { return is_on_switch(path_class(gpu, unit->device)); }))
         add(*unit);
