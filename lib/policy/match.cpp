@@ -40,9 +40,10 @@ Normal hexadecimal_pattern(const toml::node& element, std::string_view allowed) 
   return text;
 }
 
-// Rejects "[15b3:1021]", as lspci(8) prints it: in a pattern, that is one character.
+// Rejects "[15b3:1021]", as lspci(8) prints it: in a pattern, that is one character; and "15b3:", which no id is.
 Normal pci_id(const toml::node& element) {
   auto text = hexadecimal_pattern(element, ":");
+  if (text && text->ends_with(':')) return std::nullopt;
   if (text && text->starts_with('[') && text->find(']') + 1 == text->size()) return std::nullopt;
   return text;
 }
