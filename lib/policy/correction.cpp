@@ -785,7 +785,6 @@ Values pci_ids(const Json& written) {
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   std::ranges::replace(text, ',', ':');
   for (size_t at = text.find("0x"); at != std::string::npos; at = text.find("0x")) text.erase(at, 2);
-  if (text.size() == 5 && text.ends_with(':')) text.pop_back();
   if (text.size() == 9 && (text[4] == '-' || text[4] == '/' || text[4] == '.')) text[4] = ':';
   if (text.size() != 4) return {text};
   const auto number = parse_number<uint16_t>(text, 16);  // of a vendor, or of a device

@@ -40,10 +40,9 @@ Normal hexadecimal_pattern(const toml::node& element, std::string_view allowed) 
   return text;
 }
 
-// Rejects "[15b3:1021]", as lspci(8) prints it: in a pattern, that is one character; and "15b3:", which no id is.
+// Rejects "[15b3:1021]", as lspci(8) prints it: in a pattern, that is one character.
 Normal pci_id(const toml::node& element) {
   auto text = hexadecimal_pattern(element, ":");
-  if (text && text->ends_with(':')) return std::nullopt;
   if (text && text->starts_with('[') && text->find(']') + 1 == text->size()) return std::nullopt;
   return text;
 }
@@ -191,6 +190,8 @@ std::optional<PatternDoubt> driver_doubt(const std::string& pattern) {
 
 // Why a name can match no port. Addresses, ids and numbers have forms of their own.
 std::optional<PatternDoubt> name_doubt(std::string_view key, const std::string& pattern) {
+  if (key == "pci_id" && pattern.ends_with(':'))
+    return PatternDoubt{toml_string(pattern) + " has no device, and matches none", {pattern + "*"}};
   if (key != "driver" && key != "rdma" && key != "netdev") return std::nullopt;
   if (key == "driver")
     if (auto doubt = driver_doubt(pattern)) return doubt;
