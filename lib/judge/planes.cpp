@@ -51,6 +51,14 @@ std::vector<GpuPlanes> planes_of_gpus(const View& view) {
       }
     }
     if (each.ports.empty()) continue;
+    // The pairing leaves out ports that nothing uses, and so a plane without a link at any GPU. The policy knows it.
+    if (planes.size() == each.ports.size() && !planes.contains(""))
+      for (const Port& port : view.now.ports) {
+        if (!is_judged(port) || port.state != kPortDown || !slots.contains(card_of(port.pci))) continue;
+        if (contains(each.ports, &port)) continue;
+        const std::string plane = rail_place(view.now, view.policy, port).plane;
+        if (!plane.empty() && planes.insert(plane).second) each.ports.push_back(&port);
+      }
     const bool are_declared = planes.size() == each.ports.size() && !planes.contains("");
     // Functions of a guest or pod on one card may be of one port: only the policy knows their planes.
     const bool is_one_card = cards.size() == 1 && !has_functions;
@@ -136,7 +144,10 @@ Finding planes_finding(const View& view, const GpuPlanes& gpu) {
     }
     append_item(lost, port->id() + " (" + link_state_text(*port) + ")");
     ports.push_back(port->id());
-    if (fix.empty()) fix = fix_of_state(view, *port);
+    if (!fix.empty()) continue;
+    View of_port = view;
+    of_port.named.insert(port->id());  // also if nothing but the policy says that the port is used
+    fix = fix_of_state(of_port, *port);
   }
   const double share = share_left(gpu);
   const std::string expected = std::to_string(gpu.ports.size() + gpu.lost.size()) + " planes",

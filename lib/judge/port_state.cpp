@@ -125,7 +125,9 @@ bool is_beside_gpu(const View& view, const Port& port) {
 std::optional<std::string> why_unused(const View& view, const Port& port) {
   // The port is administratively down, or nothing says that its cable has a fault.
   const bool may_be_off = !port.link_status || port.link_status->reason.empty() || is_switched_off(port);
-  if (port.state == kPortDown && may_be_off && !was_up(view, port) && planned_cables(view.policy, port).empty())
+  // In switchdev mode functions keep their state without the wire, over which they send.
+  if (port.state == kPortDown && may_be_off && !port.switchdev && !was_up(view, port) &&
+      planned_cables(view.policy, port).empty())
     for (const Port* function : functions_of(view.now, port))
       if (is_used_function(*function) && serves_jobs(view.now, *function))
         return "its function " + function->id() + " is used instead";

@@ -128,6 +128,17 @@ std::vector<const Port*> endpoints_of(const Node& node, const Nic& nic) {
       for (const Port* function : functions_of(node, port))
         if (!contains(behind, function)) behind.push_back(function);
   }
+  // The host has given its addresses to virtual functions instead.
+  const auto has_no_address = [&](const Port* port) {
+    return is_roce(*port) && is_active(*port) && !is_unread(*port, PortPart::gids) && !has_address_here(node, *port);
+  };
+  if (!own.empty() && std::ranges::all_of(own, has_no_address)) {
+    std::vector<const Port*> used;
+    for (const Port* port : own)
+      for (const Port* function : functions_of(node, *port))
+        if (is_used_function(*function)) used.push_back(function);
+    if (!used.empty()) return used;
+  }
   if (!own.empty()) return own;
   if (!behind.empty()) return behind;
   if (!others.empty()) return others;

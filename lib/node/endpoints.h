@@ -59,8 +59,9 @@ NicBoard board_of(const Nic& nic, std::span<const Port> ports);
 // switchdev mode, which may have an address of its host, and of those that serve jobs.
 bool is_judged_for_addresses(const Node& node, const Port& port);
 
-// The ports by which jobs use the NIC: its own endpoints; if it has none here, those functions behind its uplink, and
-// in a pod those of its virtual functions that are the pod's.
+// The ports by which jobs use the NIC: its own endpoints, or the virtual functions that have addresses if those have
+// none; if it has no endpoint here, the functions behind its uplink, and in a pod those of its virtual functions that
+// are the pod's.
 std::vector<const Port*> endpoints_of(const Node& node, const Nic& nic);
 
 }  // namespace fabric

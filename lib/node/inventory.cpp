@@ -24,6 +24,31 @@ std::string link_text(const std::optional<unsigned>& width, const std::optional<
 using PartModel = std::pair<bool, PciModel>;
 PartModel model_of(const InventoryPart& part) { return {part.gpu, {part.vendor, part.device}}; }
 
+// The present root buses of those that were renumbered, by their recorded names: the cards of the bus are below another
+// one, in the same places. A card in a slot of another root is no proof for a bus that exists as before, unless most
+// cards are below other ones.
+std::map<std::string, std::string> renumbered_roots(const std::vector<InventoryPart>& before,
+                                                    const std::vector<InventoryPart>& now) {
+  std::map<std::string, std::set<std::string>> roots;
+  size_t stayed = 0, moved = 0;
+  for (const InventoryPart& was : before) {
+    if (was.guid.empty()) continue;
+    const auto is = std::ranges::find_if(now, [&](const InventoryPart& part) {
+      return part.guid == was.guid && model_of(part) == model_of(was) && way_to(part) == way_to(was);
+    });
+    if (is == now.end()) continue;
+    roots[was.root].insert(is->root);
+    ++(is->root == was.root ? stayed : moved);
+  }
+  std::map<std::string, std::string> out;
+  for (const auto& [was, present] : roots) {
+    const std::string& is = *present.begin();
+    if (present.size() > 1 || is == was) continue;
+    if (moved > stayed || !contains(before, is, &InventoryPart::root)) out.emplace(was, is);
+  }
+  return out;
+}
+
 constexpr size_t kManyPairs = size_t{1} << 16;  // more than the GPUs and NICs of any machine make
 
 // Pairs elements of two lists in their order, so that the sum of their scores is greatest; those with a score of 0 are
@@ -112,6 +137,17 @@ std::map<size_t, size_t> match_parts(const Inventory& inventory, const std::vect
       if (found != nullptr && !taken.contains(*found)) join(i, *found);
     }
   };
+  // Equal root buses cannot be told apart without their cards, and one may have the number that another had.
+  const auto roots = renumbered_roots(inventory.parts, now);
+  for (size_t i = 0; i < inventory.parts.size(); ++i) {
+    const InventoryPart& was = inventory.parts[i];
+    const std::string* root = find_in(roots, was.root);
+    if (root == nullptr) continue;
+    for (size_t j = 0; j < now.size() && !out.contains(i); ++j)
+      if (!taken.contains(j) && now[j].root == *root && model_of(now[j]) == model_of(was) &&
+          way_to(now[j]) == way_to(was) && (was.guid.empty() || now[j].guid.empty() || now[j].guid == was.guid))
+        join(i, j);
+  }
   // If the bridges are unknown, all devices of a root bus have the same way: the address decides.
   match_by([](const InventoryPart& part) { return std::pair(part.root + " " + way_to(part), part.pci); });
   match_by([](const InventoryPart& part) { return std::pair(part.root, way_to(part)); });

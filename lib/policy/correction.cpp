@@ -6,8 +6,10 @@
 #include <set>
 
 #include "base/find.h"
+#include "base/ip.h"
 #include "base/parse.h"
 #include "nic/capabilities.h"
+#include "policy/policy.h"
 #include "policy/span.h"
 
 namespace fabric::config {
@@ -75,11 +77,13 @@ Json only(const Values& readings) {
   return readings.front();
 }
 
-// ---- DSCPs: RFC 2474 (CS), RFC 2597 (AF), RFC 3246 (EF)
+// ---- DSCPs: RFC 2474 (CS), RFC 2597 (AF), RFC 3246 (EF), RFC 5865 (voice admit), RFC 8622 (lower effort)
 
 std::optional<int> named_dscp(const std::string& name) {
   if (name == "ef") return 46;
   if (name == "be" || name == "default" || name == "df") return 0;
+  if (name == "va" || name == "voiceadmit") return 44;
+  if (name == "le") return 1;
   if (name.size() == 3 && name.starts_with("cs") && name[2] >= '0' && name[2] <= '7') return (name[2] - '0') * 8;
   if (name.size() == 4 && name.starts_with("af") && name[2] >= '1' && name[2] <= '4' && name[3] >= '1' &&
       name[3] <= '3')
@@ -135,10 +139,11 @@ struct Quantity {
 };
 std::optional<Quantity> quantity_of(std::string text) {
   if (const size_t open = text.find('('); open != std::string::npos && text.ends_with(')')) {
-    // The name of a DSCP is a remark, "48 (CS6)"; other words may be the unit, "5 (km)".
+    // The name of a DSCP and a number in hexadecimal are remarks, "48 (CS6)", "106 (0x6a)"; other words may be the
+    // unit, "5 (km)".
     const std::string inner = text.substr(open + 1, text.size() - open - 2);
     text.resize(open);
-    if (!named_dscp(lower(inner))) text += inner;
+    if (!named_dscp(lower(inner)) && !inner.starts_with("0x")) text += inner;
   }
   text = std::string(trim(text));
   if (const std::string small = lower(text); small.starts_with("0x")) {
@@ -185,16 +190,25 @@ std::optional<std::vector<int64_t>> numbers_of(const Json& written, std::string_
   return out;
 }
 
+// A text with ':' and no blanks between the two parts of a pair: "26 -> 3" is "26:3", "3 = on" is "3:on".
+std::string plain_pairs(std::string text) {
+  for (const auto& [sign, plain] :
+       {std::pair("->", ":"), std::pair("=>", ":"), std::pair("=", ":"), std::pair(" :", ":"), std::pair(": ", ":")})
+    for (size_t at = text.find(sign); at != std::string::npos; at = text.find(sign))
+      text.replace(at, std::string_view(sign).size(), plain);
+  return text;
+}
+
 // Values by number, as dcb(8) prints them: "0:off 3:on", "26:3 48:6".
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 std::optional<Pairs> pairs_of(const Json& written) {
   std::vector<std::string> parts;
-  if (written.is_string()) parts = parts_of(text_of(written));
+  if (written.is_string()) parts = parts_of(plain_pairs(text_of(written)));
   else if (written.is_array())
-    for (const Json& element : written) parts.push_back(text_of(element));
+    for (const Json& element : written) parts.push_back(plain_pairs(text_of(element)));
   Pairs out;
   for (const std::string& part : parts) {
-    const size_t sign = part.find_first_of(":=");
+    const size_t sign = part.find(':');
     if (sign == std::string::npos || sign == 0 || sign + 1 == part.size()) return std::nullopt;
     out.emplace_back(part.substr(0, sign), part.substr(sign + 1));
   }
@@ -202,22 +216,22 @@ std::optional<Pairs> pairs_of(const Json& written) {
   return out;
 }
 
-// Eight numbers as "0:0 1:0 ... 7:2", each once.
-std::optional<std::vector<int64_t>> eight_of(const Json& written) {
+// The values of "0:ets 1:ets 2:strict" in the order of their numbers, which count from 0; nullopt: it is not of this
+// form.
+std::optional<Json> in_order(const Json& written) {
   const auto pairs = pairs_of(written);
-  if (!pairs || pairs->size() != kPriorities) return std::nullopt;
-  std::vector<int64_t> out(kPriorities, -1);
+  if (!pairs) return std::nullopt;
+  std::vector<Json> out(pairs->size());
   for (const auto& [key, value] : *pairs) {
     const auto index = parse_number<size_t>(key);
-    const auto number = parse_number<int64_t>(value);
-    if (!index || *index >= out.size() || out[*index] != -1 || !number) return std::nullopt;
-    out[*index] = *number;
+    if (!index || *index >= out.size() || !out[*index].is_null()) return std::nullopt;
+    out[*index] = value;
   }
-  return out;
+  return Json(out);
 }
 
 Values number_lists(const Json& written, std::string_view unit = {}) {
-  if (const auto eight = eight_of(written)) return {*eight};
+  if (const auto ordered = in_order(written)) return number_lists(*ordered, unit);
   if (!written.is_array() && !written.is_string()) return {};
   const auto numbers = numbers_of(written, unit);
   if (!numbers) return {};
@@ -233,7 +247,7 @@ std::string bare_priorities(const std::string& written) {
   std::string out;
   for (const std::string& part : parts_of(text)) {
     std::string_view word = part;
-    for (const std::string_view head : {"priorities", "priority", "prios", "prio", "p"})
+    for (const std::string_view head : {"priorities", "priority", "prios", "prio", "cos", "pcp", "p"})
       if (word.starts_with(head)) {
         word.remove_prefix(head.size());
         break;
@@ -267,7 +281,7 @@ Values readings(const PrioSet*, const Setting&, const Json& as_written) {
   }
   std::vector<int64_t> out;
   const std::string word = folded(text_of(written));
-  if (written.is_string() && (word == "none" || word == "off")) return {Json::array()};
+  if (written.is_string() && has_word("none|off|disable|disabled|no|false", word)) return {Json::array()};
   if (word == "all") return {{0, 1, 2, 3, 4, 5, 6, 7}};
   if (const auto pairs = pairs_of(written)) {  // as dcb(8): "all:off 3:on"
     for (const auto& [prio, state] : *pairs) {
@@ -331,15 +345,27 @@ std::optional<Pairs> pairs_to_set(const Json& written) {
 
 Values readings(const DscpMap*, const Setting&, const Json& written) {
   Pairs pairs;
-  if (written.is_object())
+  // { dscp = 26, priority = 3 }, or an array of them.
+  const auto add_mark = [&pairs](const Json& each) {
+    Json mark;
+    if (each.is_object()) mark = only(marks(each));
+    if (!mark.is_object()) return false;
+    pairs.emplace_back(mark["dscp"].dump(), mark["priority"].dump());
+    return true;
+  };
+  if (written.is_object() && !add_mark(written)) {
     for (const auto& [key, value] : written.items()) pairs.emplace_back(key, text_of(value));
-  else if (auto set = pairs_to_set(written)) pairs = std::move(*set);
-  else if (auto found = pairs_of(written)) pairs = std::move(*found);
-  else if (written.is_array())
+  } else if (auto set = pairs_to_set(written)) {
+    pairs = std::move(*set);
+  } else if (auto found = pairs_of(written)) {
+    pairs = std::move(*found);
+  } else if (written.is_array()) {
     for (const Json& pair : written)
       if (pair.is_array() && pair.size() == 2) pairs.emplace_back(text_of(pair[0]), text_of(pair[1]));
-      else return {};
-  else return {};
+      else if (!add_mark(pair)) return {};
+  } else if (pairs.empty()) {
+    return {};
+  }
   const auto map_of = [&](bool all_types_of_service) {
     Json out = Json::object();
     for (const auto& [key, value] : pairs) {
@@ -348,7 +374,7 @@ Values readings(const DscpMap*, const Setting&, const Json& written) {
         dscp = only(integers(key));
         if (dscp.is_number_integer()) dscp = dscp.get<int64_t>() % 4 == 3 ? Json() : Json(dscp.get<int64_t>() / 4);
       }
-      const Json prio = only(integers(value));
+      const Json prio = only(integers(bare_priorities(value)));
       if (!dscp.is_number_integer() || !prio.is_number_integer() || out.contains(dscp.dump())) return Json();
       out[dscp.dump()] = prio;
     }
@@ -374,7 +400,8 @@ Values readings(const Ets*, const Setting&, const Json& written) {
     Values member;
     if (key == "tsa")
       member = lists(
-          value, [&](const Json& each) { return known_words(each, kAlgorithms, kOtherAlgorithms); }, Repeats::kept);
+          in_order(value).value_or(value),
+          [&](const Json& each) { return known_words(each, kAlgorithms, kOtherAlgorithms); }, Repeats::kept);
     else if (key == "bw") member = number_lists(value, "%");
     else member = number_lists(value);
     out[key.get<std::string>()] = only(member);
@@ -406,7 +433,9 @@ Values readings(const Pause*, const Setting&, const Json& written) {
   std::string text = text_of(written);
   if (written.is_array())
     for (const Json& each : written) append_item(text, text_of(each), " ");
-  const std::string word = folded(text);
+  std::string word = folded(text);
+  for (const std::string_view head : {"autonegoff", "autonegon"})  // of ethtool -A
+    if (word.starts_with(head)) word.erase(0, head.size());
   if (word == "rxontxon" || word == "rxtx" || word == "txrx" || word == "both" || word == "on" || word == "enabled" ||
       word == "enable" || word == "yes" || word == "true")
     return {"rx,tx"};
@@ -427,6 +456,7 @@ Values readings(const Fec*, const Setting&, const Json& written) {
                                     {"baser", "fc|fcfec|firecode|cl74|clause74"},
                                     {"llrs", "llrsfec|lowlatencyrs"}};
   if (written == false) return {"off"};
+  if (lower(text_of(written)) == "rs(544,514)" || lower(text_of(written)) == "rs(528,514)") return {"rs"};
   if (const Values one = known_words(written, kWords, kOthers); !one.empty()) return one;
   return lists(written, [&](const Json& each) { return known_words(each, kWords, kOthers); });
 }
@@ -470,6 +500,7 @@ Values readings(const OrNone*, const Setting& setting, const Json& written) {
   if (lower(text_of(written)) == "none") return {"none"};
   if (setting.id == SettingId::rtt_resp_dscp) return dscps(written);
   if (setting.id == SettingId::traffic_class) return types_of_service(written);
+  if (setting.id == SettingId::cnp_prio) return integers(bare_priorities_of(written));
   return integers(written, setting.unit);
 }
 
@@ -480,7 +511,7 @@ Values readings(const Enum*, const Setting& setting, const Json& written) {
                                            {"dscp", "l3|ipdscp|trustdscp"},
                                            {"pcp", "trustpcp|vlanpcp|l2|8021p|cos"},
                                            {"v2", "rocev2|roce2|2"},
-                                           {"v1", "rocev1|roce1|1"}};
+                                           {"v1", "rocev1|roce1|ibrocev1|1"}};
   (void)setting;
   return known_words(written, kEnumWords<Enum>, kOthers);
 }
@@ -754,6 +785,7 @@ Values pci_ids(const Json& written) {
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   std::ranges::replace(text, ',', ':');
   for (size_t at = text.find("0x"); at != std::string::npos; at = text.find("0x")) text.erase(at, 2);
+  if (text.size() == 9 && (text[4] == '-' || text[4] == '/' || text[4] == '.')) text[4] = ':';
   if (text.size() != 4) return {text};
   const auto number = parse_number<uint16_t>(text, 16);  // of a vendor, or of a device
   if (!number || !contains(nic_vendors(), *number, &NicVendor::id)) return {};
@@ -762,14 +794,18 @@ Values pci_ids(const Json& written) {
 
 // "mlx5_0/1", as rdma(8) prints it, is the device of a port.
 Values device_names(const Json& written) {
-  const std::string text = text_of(written);
+  std::string text = text_of(written);
+  if (constexpr std::string_view kClass = "/sys/class/infiniband/"; text.starts_with(kClass))
+    text.erase(0, kClass.size());
   const size_t slash = text.find('/');
   if (text.empty() || (slash != std::string::npos && !parse_number<unsigned>(text.substr(slash + 1)))) return {};
   return {text.substr(0, slash)};
 }
 
 Values netdev_names(const Json& written) {
-  const std::string text = text_of(written);
+  std::string text = text_of(written);
+  if (constexpr std::string_view kClass = "/sys/class/net/"; text.starts_with(kClass))
+    return {text.substr(kClass.size())};
   const size_t at = text.rfind('@');
   if (at == std::string::npos || at + 1 == text.size()) return texts(written);
   return {text.substr(at + 1)};
@@ -781,6 +817,7 @@ Values listen_addresses(const Json& written) {
   for (const std::string_view head : {"http://", "https://"})
     if (text.starts_with(head)) text.erase(0, head.size());
   text.resize(std::min(text.find('/'), text.size()));
+  if (parse_ip(text) && text.find(':') == std::string::npos) text += ":10479";  // the default
   const size_t colon = text.rfind(':');
   const std::string port = text.substr(colon == std::string::npos ? 0 : colon + 1);
   if (!parse_number<uint16_t>(port)) return {};
@@ -821,17 +858,28 @@ Values marks(const Json& written) {
   return {Json{{"dscp", number}, {"priority", class_}}};
 }
 
+Values fabric_kinds(const Json& written) {
+  constexpr OtherNames kOthers[] = {{"scheduled", "ddc|dsf|scheduledethernet|scheduledfabric"},
+                                    {"lossless", "losslessethernet|losslessroce|losslessfabric|nodrop"},
+                                    {"lossy", "lossyethernet|lossyroce|lossyfabric"}};
+  return known_words(written, kEnumWords<FabricKind>, kOthers);
+}
+
 Values fabrics(const Json& written) {
   constexpr std::string_view kNames[] = {"kind", "adaptive_routing", "spraying"};
-  constexpr std::string_view kKinds[] = {"lossless", "scheduled", "lossy"};
   constexpr OtherNames kOthers[] = {{"kind", "type"}, {"adaptive_routing", "ar"}, {"spraying", "spray"}};
-  if (const Json kind = only(known_words(written, kKinds)); kind.is_string()) return {Json{{"kind", kind}}};
+  if (const Json kind = only(fabric_kinds(written)); kind.is_string()) return {Json{{"kind", kind}}};
   if (!written.is_object() || written.empty()) return {};
   Json out = Json::object();
   for (const auto& [name, value] : written.items()) {
+    if (contains(kEnumWords<FabricKind>, name) && switches(value) == Values{true} &&
+        !out.contains("kind")) {  // { lossless = true }
+      out["kind"] = name;
+      continue;
+    }
     const Json key = only(known_words(name, kNames, kOthers));
     if (!key.is_string() || out.contains(key.get<std::string>())) return {};
-    out[key.get<std::string>()] = only(key == "kind" ? known_words(value, kKinds) : switches(value));
+    out[key.get<std::string>()] = only(key == "kind" ? fabric_kinds(value) : switches(value));
   }
   return {out};
 }
@@ -876,7 +924,9 @@ std::string_view key_of_others(std::string_view word) {
       {"pause", "flowcontrol|globalpause"},
       {"roce_tos", "cmarocetos|defaultrocetos"},
       {"roce_mode", "cmarocemode|defaultrocemode"},
-      {"traffic_class", "globaltclass|tclass"},
+      {"traffic_class", "globaltclass|tclass|ncclibtc|ucxibtrafficclass|nvshmemibtrafficclass"},
+      {"mrrs", "maxreadreq|maxreadrequest"},
+      {"fec", "encoding|fecencoding"},
       {"ecn_np", "rocenpenable"},
       {"ecn_rp", "rocerpenable"},
       {"cnp_prio", "cnp8021pprio|cnp802pprio"},
@@ -890,15 +940,37 @@ std::string_view key_of_others(std::string_view word) {
   return row == nullptr ? std::string_view() : row->word;
 }
 
+// The value after a name of its key, as options, variables and the output of other programs have it: "--pfc 0,0,0,1",
+// "--dscp2prio='set,26,3'", "tclass=106", "combined 32". Empty: there is none.
+static std::string value_after_name(std::string_view key, std::string_view text) {
+  for (const char sign : {'=', ':', ' '}) {
+    const size_t at = text.find(sign);
+    if (at == std::string_view::npos) continue;
+    const std::string name = folded(text.substr(0, at));
+    if (name != folded(key) && key_of_others(name) != key) continue;
+    std::string_view value = trim(text.substr(at + 1));
+    if (value.size() > 1 && (value.front() == '\'' || value.front() == '"') && value.back() == value.front())
+      value = value.substr(1, value.size() - 2);
+    return std::string(value);
+  }
+  return {};
+}
+
 std::string correction(const Correctable& key, const toml::node& written) {
   std::set<std::string> accepted;
-  if (key.read)
-    for (const Json& reading : key.read(json_of(written))) {
-      const std::string value = json_toml(reading);
+  const auto add_readings = [&](const Json& value) {
+    if (!key.read) return;
+    for (const Json& reading : key.read(value)) {
+      const std::string text = json_toml(reading);
       toml::table table;
-      if (reading.is_null() || parse_toml("x = " + value + "\n", table) || key.check(*table.get("x"))) continue;
-      accepted.insert(value);
+      if (reading.is_null() || parse_toml("x = " + text + "\n", table) || key.check(*table.get("x"))) continue;
+      accepted.insert(text);
     }
+  };
+  const Json value = json_of(written);
+  add_readings(value);
+  if (accepted.empty() && value.is_string())
+    if (const std::string bare = value_after_name(key.key, text_of(value)); !bare.empty()) add_readings(bare);
   // The quoted value may be right without the quotes: "2026-12-31", "[3]".
   if (const auto* text = written.as_string();
       accepted.empty() && text != nullptr && text->get().size() < kMostLetters) {

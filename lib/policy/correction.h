@@ -43,6 +43,7 @@ Values netdev_names(const Json& written);
 Values listen_addresses(const Json& written);
 Values shares(const Json& written);  // "2%"
 Values marks(const Json& written);
+Values fabric_kinds(const Json& written);
 Values fabrics(const Json& written);  // { kind = "lossy" }, "lossy"
 Values limits(const Json& written);   // a number, or "never"
 // Other names of a word, in lower case without signs: "tcbw|bandwidth" of "bw".

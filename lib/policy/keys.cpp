@@ -114,16 +114,11 @@ Values readings(const bool*, const ValueLimits&, const Json& written) { return s
 template <HasWords Enum>
 Values readings(const Enum*, const ValueLimits&, const Json& written) {
   // known_words() takes those that the key has.
-  constexpr OtherNames kOthers[] = {{"enforce", "enforcing"},
-                                    {"audit", "monitor|observe|dryrun|readonly|report"},
-                                    {"warning", "warn"},
-                                    {"critical", "crit"},
-                                    {"now", "immediately"},
-                                    {"leave", "keep"},
-                                    {"restore", "revert|rollback"},
-                                    {"scheduled", "ddc|dsf|scheduledethernet"},
-                                    {"lossless", "losslessethernet|losslessroce"},
-                                    {"lossy", "lossyethernet|lossyroce"}};
+  constexpr OtherNames kOthers[] = {{"enforce", "enforcing"},      {"audit", "monitor|observe|dryrun|readonly|report"},
+                                    {"warning", "warn"},           {"critical", "crit"},
+                                    {"now", "immediately|always"}, {"leave", "keep"},
+                                    {"restore", "revert|rollback"}};
+  if constexpr (std::is_same_v<Enum, FabricKind>) return fabric_kinds(written);
   return known_words(written, kEnumWords<Enum>, kOthers);
 }
 template <class T>
@@ -151,6 +146,12 @@ Values readings(const std::vector<Enum>*, const ValueLimits&, const Json& writte
 }
 Values readings(const NameMap*, const ValueLimits&, const Json& written) { return name_maps(written); }
 Values readings(const std::vector<Window>*, const ValueLimits&, const Json& written) {
+  // A blank is a part of a window.
+  Json whole = Json::array();
+  if (written.is_array())
+    for (const Json& each : written)
+      if (const Values one = windows(each); one.size() == 1) whole.push_back(one.front());
+  if (!whole.empty() && whole.size() == written.size()) return {whole};
   if (Values one = windows(written); !one.empty()) return one;
   return lists(written, windows);
 }

@@ -179,6 +179,10 @@ std::optional<PatternDoubt> driver_doubt(const std::string& pattern) {
     if (const std::string name(vendor.name); glob_match(pattern, name))
       return PatternDoubt{name + " is a vendor; the driver of its NICs counts", {std::string(vendor.driver)}};
   if (pattern.find_first_of("*?[") != std::string::npos || begins_like(pattern, rdma_name_heads())) return std::nullopt;
+  std::vector<std::string> longer;  // "mlx5" is the beginning of one
+  for (const std::string_view name : known)
+    if (name.starts_with(pattern + "_")) longer.emplace_back(name);
+  if (longer.size() == 1) return PatternDoubt{"no driver is called " + toml_string(pattern), longer};
   const Values near = known_words(pattern, known);
   if (near.size() != 1) return std::nullopt;
   return PatternDoubt{"no driver is called " + toml_string(pattern), {near.front().get<std::string>()}};
@@ -186,6 +190,8 @@ std::optional<PatternDoubt> driver_doubt(const std::string& pattern) {
 
 // Why a name can match no port. Addresses, ids and numbers have forms of their own.
 std::optional<PatternDoubt> name_doubt(std::string_view key, const std::string& pattern) {
+  if (key == "pci_id" && pattern.ends_with(':'))
+    return PatternDoubt{toml_string(pattern) + " has no device, and matches none", {pattern + "*"}};
   if (key != "driver" && key != "rdma" && key != "netdev") return std::nullopt;
   if (key == "driver")
     if (auto doubt = driver_doubt(pattern)) return doubt;

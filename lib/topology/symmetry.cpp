@@ -573,6 +573,21 @@ bool is_beside_each_gpu(const Topology& topology, const ComparedDevices& units, 
   return counts.size() == 1 && !counts.contains(0);
 }
 
+// Whether each NUMA node has as many cards of the model as GPUs.
+bool is_one_for_each_gpu(const Topology& topology, const ComparedDevices& units, const Model& model) {
+  std::map<int, std::pair<size_t, std::set<std::string>>> nodes;  // GPUs; cards
+  for (const Gpu& gpu : topology.gpus) {
+    if (!gpu.numa) return false;
+    ++nodes[*gpu.numa].first;
+  }
+  for (const ComparedDevice& unit : units) {
+    if (unit.model != model) continue;
+    if (!unit.device.numa) return false;
+    nodes[*unit.device.numa].second.insert(card_of(unit.device.pci));
+  }
+  return std::ranges::all_of(nodes, [](const auto& each) { return each.second.first == each.second.second.size(); });
+}
+
 // Finds existing functions that have no RDMA device although the others have one.
 void find_rdma(const Topology& topology, const ComparedDevices& units, std::vector<MissingPart>& out) {
   if (std::ranges::all_of(units, &ComparedDevice::rdma)) return;
@@ -618,13 +633,25 @@ void find_rdma(const Topology& topology, const ComparedDevices& units, std::vect
     else if (!is_in_bond(bonded, topology.nics[unit.index])) without.push_back(&unit);
   }
   const size_t gpus = topology.gpus.size();
+  ComparedDevices with_rdma = units;
+  std::erase_if(with_rdma, [](const ComparedDevice& unit) { return !unit.rdma; });
   for (const auto& [model, each] : models) {
     std::set<std::string> lost;
     for (const ComparedDevice* unit : each.second)
       if (!each.first.contains(card_of(unit->device.pci))) lost.insert(card_of(unit->device.pci));
     const size_t with = each.first.size();
-    if (gpus < 2 || lost.empty() || with % gpus == 0 || (with + lost.size()) % gpus != 0) continue;
-    if (lost.size() * 3 > with && !is_beside_each_gpu(topology, units, model)) continue;
+    if (gpus < 2 || lost.empty() || with == 0) continue;
+    const bool is_beside = is_beside_each_gpu(topology, units, model);
+    // Equally many with an RDMA device beside each GPU are a design.
+    const bool is_uneven = is_beside && !is_beside_each_gpu(topology, with_rdma, model);
+    for (const ComparedDevice* unit : each.second)
+      if (is_uneven && lost.contains(card_of(unit->device.pci)) &&
+          std::ranges::any_of(topology.gpus,
+                              [&](const Gpu& gpu) { return is_on_switch(path_class(gpu, unit->device)); }))
+        add(*unit);
+    if (with % gpus == 0 || (with + lost.size()) % gpus != 0) continue;
+    const bool is_likely = is_beside || (lost.size() <= with && is_one_for_each_gpu(topology, units, model));
+    if (lost.size() * 3 > with && !is_likely) continue;
     for (const ComparedDevice* unit : each.second)
       if (lost.contains(card_of(unit->device.pci))) add(*unit);
   }
@@ -927,15 +954,16 @@ std::vector<OddNode> odd_numa_nodes(const Topology& topology) {
     }
   }
   if (is_flat_guest) return out;
-  // A bus on no node: at least two devices, each of a model of which most others are on one.
+  // A bus on no node: all its devices are of models of which most others are on one.
   std::map<std::string, std::vector<const ComparedDevice*>> lost;
   for (const ComparedDevice& unit : on_no_node) lost[unit.device.root].push_back(&unit);
   for (const auto& [root, bus] : lost)
     for (const ComparedDevice* unit : bus) {
       const auto is_like = [&](const ComparedDevice& other) { return other.model == unit->model; };
       const auto with = std::ranges::count_if(units, is_like), without = std::ranges::count_if(on_no_node, is_like);
-      if (bus.size() > 1 && !buses.contains(root) && with >= 3 * without)
-        out.push_back({unit->device, unit->name, std::nullopt, "devices of its model on other root buses", true});
+      if (!buses.contains(root) && with >= 3 * without)
+        out.push_back(
+            {unit->device, unit->name, std::nullopt, "devices of its model on other root buses", bus.size() > 1});
     }
   return out;
 }

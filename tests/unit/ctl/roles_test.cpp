@@ -183,6 +183,14 @@ TEST_F(Switchdev, ItsFunctionsAreJudged) {
   EXPECT_FALSE(has(said, "able and the transceiver")) << said;
 }
 
+// The functions stay ACTIVE without the wire.
+TEST_F(Switchdev, AnUplinkWithoutALinkIsAFault) {
+  for (const char* physical : {"3: Disabled", "2: Polling"}) {
+    state("mlx5_1", "1: DOWN", physical);
+    EXPECT_TRUE(has(check("port-state"), "CRITICAL port-state mlx5_1/1")) << check("port-state");
+  }
+}
+
 // bnxt_en keeps the RoCE of its physical function.
 TEST_F(Switchdev, AnUplinkWithGidsIsAnEndpoint) {
   for (unsigned rail = 0; rail < 3; ++rail)
@@ -512,6 +520,26 @@ TEST_F(Guest, AHostWithoutAddressesGivesItsFunctionsAway) {
   EXPECT_TRUE(has(check("port-state", true), "2 VFs or subfunctions are ACTIVE, for a guest or pod"));
   routable_gid("mlx5_0", 1, "eth0");
   EXPECT_TRUE(has(check("gid"), "gid mlx5_1/1")) << "an equal NIC has one";
+}
+
+// A host that has configured its virtual functions, and not the physical ones.
+TEST_F(Machine, NcclGetsTheFunctionsThatHaveTheAddresses) {
+  for (unsigned rail = 0; rail < 2; ++rail) {
+    const std::string number = std::to_string(rail), nic = function(rail), vf = virtual_function(rail, 1);
+    gpu(rail);
+    port("mlx5_" + number, nic);
+    netdev("eth" + number, nic);
+    gid("mlx5_" + number, kLinkLocal, 0, "RoCE v2", "eth" + number);
+    port("mlx5_1" + number, vf);
+    netdev("eth1" + number, vf);
+  }
+  EXPECT_FALSE(has(nccl(), "mlx5_10:1")) << "it waits for a guest: " << nccl();
+  for (unsigned rail = 0; rail < 2; ++rail)
+    routable_gid("mlx5_1" + std::to_string(rail), rail, "eth1" + std::to_string(rail));
+  EXPECT_TRUE(has(nccl(), "NCCL_IB_HCA==mlx5_10:1,mlx5_11:1 ")) << nccl();
+  for (unsigned rail = 0; rail < 2; ++rail)
+    routable_gid("mlx5_" + std::to_string(rail), 4 + rail, "eth" + std::to_string(rail));
+  EXPECT_TRUE(has(nccl(), "NCCL_IB_HCA==mlx5_0:1,mlx5_1:1 ")) << "one of the two that share a wire: " << nccl();
 }
 
 // A NIC with a function below each socket, and one netdev for both: that of the first function.

@@ -122,6 +122,42 @@ TEST(Planes, NicsOnDifferentCardsArePlanesIfThePolicySaysSo) {
       << said(node.view(), {"planes", "port-state"});
 }
 
+// The second port of each card is down, as one that was never connected.
+TEST(Planes, AWholePlaneWithoutALinkIsLostIfThePolicyNamesIt) {
+  for (const unsigned phys_state : {2u, 3u}) {
+    Healthy node;
+    for (size_t i = 0; i < 4; ++i) {
+      Nic second = node.now.topology.nics[i];
+      second.pci.back() = '1';
+      second.name = "mlx5_1" + std::to_string(i);
+      second.rdma = {second.name};
+      second.netdevs = {"ens1" + std::to_string(i)};
+      node.now.topology.nics.push_back(second);
+      for (Node* each : {&node.before, &node.now}) {
+        Port port = each->ports[i];
+        port.rdma = second.name;
+        port.netdev = second.netdevs.front();
+        port.pci = second.pci;
+        port.state = 1;
+        port.phys_state = phys_state;
+        port.carrier = false;
+        port.gids.clear();
+        port.counters = {};
+        each->ports.push_back(port);
+      }
+    }
+    EXPECT_FALSE(has(said(node.view(), {"planes"}), "planes GPU")) << said(node.view(), {"planes"});
+    node.policy.cabling.planes = {{"mlx5_?", "A"}, {"mlx5_1?", "B"}};
+    std::string text = said(node.view(), {"planes", "port-state"});
+    EXPECT_TRUE(has(text, "planes GPU0 critical: 1 of 2 planes, 50 % of its bandwidth: mlx5_10/1")) << text;
+    EXPECT_TRUE(has(text, "planes GPU3 critical")) << text;
+    EXPECT_FALSE(has(text, "port-state mlx5_1")) << "the share is reported: " << text;
+    for (const Finding& each : test::complaints_of(node.view(), {"planes"})) EXPECT_FALSE(each.remedy.empty());
+    node.policy.cabling.maintenance = {"B"};
+    EXPECT_EQ(said(node.view(), {"planes", "port-state"}), "");
+  }
+}
+
 // Only one card is left, and the address of the lost one is unknown.
 TEST(Planes, ACardThatWasLostIsAPlaneIfThePolicySaysSo) {
   Healthy node;

@@ -196,6 +196,51 @@ TEST(Inventory, RootBusesMayBeRenumberedAsWell) {
   }
 }
 
+// Equal root buses have other numbers, also those that others had. Their cards show which they are.
+TEST(Inventory, RenumberedRootBusesAreThoseOfTheirCards) {
+  const auto with_guids = [] {
+    Healthy node(8);
+    for (size_t i = 0; i < node.now.topology.nics.size(); ++i)
+      node.now.topology.nics[i].card = "a088c203000102" + std::to_string(10 + i);
+    return node;
+  };
+  for (const int by : {0, 1})  // digits of the root bus
+    for (size_t lost = 0; lost < 8; ++lost) {
+      Healthy node = with_guids();
+      Topology& topology = node.now.topology;
+      const std::string name = topology.gpus[lost].name;
+      topology.gpus.erase(topology.gpus.begin() + static_cast<long>(lost));
+      const auto move = [by](PciDevice& device) {
+        const auto moved = [by](std::string pci) {
+          pci[5] = static_cast<char>(pci[5] + by);
+          if (by == 0) pci[6] = static_cast<char>(pci[6] + 5);
+          return pci;
+        };
+        device.root = "pci" + moved(device.root.substr(3) + ":").substr(0, 7);
+        device.pci = moved(device.pci);
+        for (std::string& bridge : device.bridges) bridge = moved(bridge);
+      };
+      for (Gpu& gpu : topology.gpus) move(gpu);
+      for (Nic& nic : topology.nics) move(nic);
+      const auto changes = changes_since(recorded(with_guids().now), node.now);
+      for (const InventoryChange& each : changes) {
+        if (each.kind == InventoryChange::Kind::moved) continue;
+        EXPECT_EQ(each.kind, InventoryChange::Kind::gone) << each.name << ": " << each.was << ", " << each.is;
+        EXPECT_EQ(each.name, name);
+      }
+      EXPECT_EQ(std::ranges::count(changes, InventoryChange::Kind::gone, &InventoryChange::kind), 1);
+    }
+}
+
+// Two cards that were exchanged are below the buses that they had exchanged.
+TEST(Inventory, ExchangedCardsRenumberNoRootBus) {
+  Healthy whole(8), node(8);
+  for (Healthy* each : {&whole, &node})
+    for (size_t i = 0; i < 8; ++i) each->now.topology.nics[i].card = "a088c203000102" + std::to_string(10 + i);
+  std::swap(node.now.topology.nics[1].card, node.now.topology.nics[6].card);
+  EXPECT_TRUE(changes_since(recorded(whole.now), node.now).empty());
+}
+
 TEST(Inventory, ADriverARateAndARootsNodeAreCompared) {
   const auto said_of = [](auto&& change) {
     Healthy whole, node;
@@ -760,6 +805,34 @@ TEST(Symmetry, EvenLossesAreMissed) {
   }
 }
 
+// Half of the NICs have lost their RDMA devices.
+TEST(Symmetry, TheRdmaDevicesOfHalfOfTheNicsAreMissed) {
+  Topology flat = Healthy(4).now.topology;  // each NIC below a root port of its own
+  for (size_t i = 0; i < 4; ++i) {
+    flat.nics[i].root += "n";
+    flat.nics[i].bridges = {"0000:9" + std::to_string(i) + ":01.0"};
+  }
+  EXPECT_TRUE(missing_parts(flat, {}).empty());
+  flat.nics[0].rdma.clear(), flat.nics[2].rdma.clear();
+  EXPECT_EQ(missing_parts(flat, {}).size(), 2u);
+  flat.gpus.pop_back();
+  EXPECT_EQ(std::ranges::count(missing_parts(flat, {}), MissingPart::Kind::rdma, &MissingPart::kind), 0)
+      << "a node has more NICs than GPUs";
+
+  Topology shared = Healthy(8).now.topology;  // two GPUs and a NIC on each switch
+  for (size_t i = 7; i < 8; i -= 2) {
+    Gpu& gpu = shared.gpus[i];
+    gpu.bridges = shared.gpus[i - 1].bridges;
+    gpu.bridges.front().back() = '1';
+    gpu.root = shared.gpus[i - 1].root;
+    gpu.numa = shared.gpus[i - 1].numa;
+    shared.nics.erase(shared.nics.begin() + static_cast<long>(i));
+  }
+  EXPECT_TRUE(missing_parts(shared, {}).empty());
+  shared.nics[0].rdma.clear(), shared.nics[2].rdma.clear();
+  EXPECT_EQ(missing_parts(shared, {}).size(), 2u);
+}
+
 TEST(Symmetry, ADataDirectFunctionProvesACard) {
   Topology topology = test::grace_server().topology;
   const auto add = [&](size_t i) {
@@ -846,6 +919,20 @@ TEST(Symmetry, AWholeRootOnAnotherNodeIsNamed) {
         if (numa) EXPECT_EQ(each.expected, 1 - *numa);
       }
     }
+}
+
+// A bus with a single device: a root port without a switch.
+TEST(Symmetry, ASingleDeviceOnNoNodeIsNamed) {
+  Topology topology = Healthy(4).now.topology;
+  for (size_t i = 0; i < 4; ++i) topology.nics[i].root += "n";  // each on a bus of its own
+  EXPECT_TRUE(odd_numa_nodes(topology).empty());
+  topology.gpus[1].numa.reset();
+  const auto odd = odd_numa_nodes(topology);
+  ASSERT_EQ(odd.size(), 1u);
+  EXPECT_EQ(odd[0].name, topology.gpus[1].name);
+  EXPECT_FALSE(odd[0].expected);
+  topology.gpus[2].numa.reset();
+  EXPECT_TRUE(odd_numa_nodes(topology).empty()) << "half of the GPUs: the firmware may not report nodes of GPUs";
 }
 
 void add_storage_nic(Topology& topology) {
