@@ -366,8 +366,8 @@ class PortPass {
     return false;
   }
 
-  // Beside the setting itself, its write ends global pause: PFC does in the NIC (mlx5), also if the policy does not
-  // name pause.
+  // True if the write also ends global pause: that of PFC does in the NIC (mlx5), also if the policy does not name
+  // pause.
   [[nodiscard]] bool ends_pause(const WantedSetting& row) const {
     if (row.setting->id == SettingId::pause || !has_value(*row.setting, have_.values) || in_sync(row)) return false;
     Qos after = have_.values;

@@ -179,10 +179,6 @@ std::optional<PatternDoubt> driver_doubt(const std::string& pattern) {
     if (const std::string name(vendor.name); glob_match(pattern, name))
       return PatternDoubt{name + " is a vendor; the driver of its NICs counts", {std::string(vendor.driver)}};
   if (pattern.find_first_of("*?[") != std::string::npos || begins_like(pattern, rdma_name_heads())) return std::nullopt;
-  std::vector<std::string> longer;  // "mlx5" is the beginning of one
-  for (const std::string_view name : known)
-    if (name.starts_with(pattern + "_")) longer.emplace_back(name);
-  if (longer.size() == 1) return PatternDoubt{"no driver is called " + toml_string(pattern), longer};
   const Values near = known_words(pattern, known);
   if (near.size() != 1) return std::nullopt;
   return PatternDoubt{"no driver is called " + toml_string(pattern), {near.front().get<std::string>()}};

@@ -954,13 +954,15 @@ std::vector<OddNode> odd_numa_nodes(const Topology& topology) {
     }
   }
   if (is_flat_guest) return out;
-  // A bus on no node: all its devices are of models of which most others are on one.
+  // A bus on no node: all its devices are of models of which most others are on one. The check `locality` names a GPU
+  // that is alone there.
   std::map<std::string, std::vector<const ComparedDevice*>> lost;
   for (const ComparedDevice& unit : on_no_node) lost[unit.device.root].push_back(&unit);
   for (const auto& [root, bus] : lost)
     for (const ComparedDevice* unit : bus) {
       const auto is_like = [&](const ComparedDevice& other) { return other.model == unit->model; };
       const auto with = std::ranges::count_if(units, is_like), without = std::ranges::count_if(on_no_node, is_like);
+      if (bus.size() == 1 && unit->model.gpu) continue;
       if (!buses.contains(root) && with >= 3 * without)
         out.push_back(
             {unit->device, unit->name, std::nullopt, "devices of its model on other root buses", bus.size() > 1});

@@ -1002,8 +1002,6 @@ TEST(Correction, OfWhatAnEntryMatches) {
            {"pci_id = \"434e\"", "; write pci_id = \"434e:*\""},
            {"pci_id = \"1021\"", "for example pci_id"},
            {"driver = \"broadcom\"", "; write driver = \"bnxt_en\""},
-           {"driver = \"mlx5\"", "; write driver = \"mlx5_core\""},
-           {"driver = \"bnxt\"", "; write driver = \"bnxt_en\""},
            {"pci_id = \"15b3:\"", "; write pci_id = \"15b3:*\""},
            {"pci_id = \"15b3-1021\"", "; write pci_id = \"15b3:1021\""},
            {"rdma = \"/sys/class/infiniband/mlx5_0\"", "; write rdma = \"mlx5_0\""},

@@ -926,13 +926,13 @@ TEST(Symmetry, ASingleDeviceOnNoNodeIsNamed) {
   Topology topology = Healthy(4).now.topology;
   for (size_t i = 0; i < 4; ++i) topology.nics[i].root += "n";  // each on a bus of its own
   EXPECT_TRUE(odd_numa_nodes(topology).empty());
-  topology.gpus[1].numa.reset();
+  topology.nics[1].numa.reset();
   const auto odd = odd_numa_nodes(topology);
   ASSERT_EQ(odd.size(), 1u);
-  EXPECT_EQ(odd[0].name, topology.gpus[1].name);
+  EXPECT_EQ(odd[0].name, topology.nics[1].name);
   EXPECT_FALSE(odd[0].expected);
-  topology.gpus[2].numa.reset();
-  EXPECT_TRUE(odd_numa_nodes(topology).empty()) << "half of the GPUs: the firmware may not report nodes of GPUs";
+  topology.nics[2].numa.reset();
+  EXPECT_TRUE(odd_numa_nodes(topology).empty()) << "half of the NICs: the firmware may not report their nodes";
 }
 
 void add_storage_nic(Topology& topology) {
