@@ -227,7 +227,7 @@ std::optional<Json> in_order(const Json& written) {
     if (!index || *index >= out.size() || !out[*index].is_null()) return std::nullopt;
     out[*index] = value;
   }
-  return Json(out);
+  return std::make_optional<Json>(out);
 }
 
 Values number_lists(const Json& written, std::string_view unit = {}) {
