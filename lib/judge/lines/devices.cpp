@@ -90,7 +90,7 @@ constexpr LineMessage kRows[] = {
      "Somebody pressed the attention button of a PCIe slot, or its signal is disturbed: Linux removes the device in "
      "the "
      "slot after five seconds (powering off), or starts it (powering on); a second press cancels that. A GPU or NIC "
-     "that is missing since then has no fault. If nobody pressed it, look at the slot, its riser and the BMC.",
+     "that is missing since then has no fault. If it was not pressed, look at the slot, its riser and the BMC.",
      "lspci -tv; journalctl -k -g pciehp", "Linux drivers/pci/hotplug/pciehp_ctrl.c"},
     {"pciehp-command",
      host,

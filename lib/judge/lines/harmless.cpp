@@ -241,7 +241,7 @@ constexpr LineMessage kRows[] = {
      "Harmless; if the file was there, its settings were lost, because it could not be parsed.",
      "ls -l /var/lib/lldpad; lldptool -t -i {netdev}", "lldpad config.c"},
     {"container-end", none, "shim disconnected",
-     "Information of containerd: the process of a container ended, and what is left of the container is removed. "
+     "Information of containerd: the process of a container ended, and the rest of the container is removed. "
      "Harmless by itself; if the end was not wanted, the exit code of the container and its own log have the reason.",
      "crictl ps -a; journalctl -u containerd -u kubelet", "containerd runtime/v2/shim.go"},
     {"torch-not-destroyed", none,

@@ -55,9 +55,9 @@ constexpr Condition kStatements[] = {
      unknown,
      "physical state: |phys state: |physical_state |phys_state: |^state: initializing|^state: armed|state: port_init",
      {"The line shows the state of an RDMA port. LinkUp and Active: it is ready. Polling: no signal comes from the "
-      "other "
-      "end: the cable, a module, or a port that is switched off there. Disabled: it is switched off on this host; of a "
-      "RoCE port also that its netdev is down or has no carrier (ip link). Initializing (INIT): the link of an "
+      "other end: the cable, a module, or a port that is switched off there. Disabled: it is switched off on this "
+      "host; that of a RoCE port also means that its netdev is down or has no carrier (ip link). Initializing (INIT): "
+      "the link of an "
       "InfiniBand port is up, and no subnet manager has set up the port (sminfo)."}},
 
     {"states-later",
