@@ -387,11 +387,11 @@ class PortPass {
         return wait_for(other, why);
     }
     // RoCE's mark is the bond's, PFC the members': the pass over the other port writes it. Pause needs no mark, and a
-    // mark on a priority that PFC protects now waits for PFC on the new one.
+    // mark that leaves a priority that PFC protects now waits for PFC on the new one.
     if (!is_protection_on(SettingId::pfc, want_)) return std::nullopt;
-    if (std::ranges::any_of(guards_, &TrafficGuard::is_moving)) return std::nullopt;
     for (const Setting& setting : kSettings)
-      if (has_key(foreign_, setting.id) && setting.traffic == TrafficPart::classifies && differs(setting.id))
+      if (has_key(foreign_, setting.id) && setting.traffic == TrafficPart::classifies && differs(setting.id) &&
+          !moves(setting.id))
         return wait_for_other_port(setting);
     return std::nullopt;
   }

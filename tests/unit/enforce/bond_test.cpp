@@ -217,6 +217,27 @@ TEST_F(RoceLag, GlobalPauseOfTheMembersStaysUntilRoceIsMarkedForPfc) {
   }
 }
 
+// PFC of another priority is on beside pause: other traffic moves, and pause alone protects RoCE.
+TEST_F(RoceLag, GlobalPauseBesidePfcStaysUntilRoceIsMarked) {
+  for (const bool is_named : {false, true}) {
+    SCOPED_TRACE(is_named ? "the policy ends pause" : "the policy does not name pause");
+    settle_to(roce(34, 4));
+    tree.file(kTos, "0\n");
+    for (SimNic* nic : {&eth0, &eth1}) nic->pause = {.rx = true, .tx = true};
+    Qos want = roce(26, 3);
+    if (is_named) want.pause = Pause{};
+    files->fault({.code = EIO, .glob = "*default_roce_tos"});
+    for (int i = 0; i < 3; ++i) apply(want);
+    const Changes last = apply(want);
+    for (const SimNic* nic : {&eth0, &eth1}) EXPECT_TRUE(nic->pause.rx && nic->pause.tx) << text(last);
+    EXPECT_TRUE(has_outcome(last, "pfc", Outcome::pending, "roce_tos"));
+    files->heal();
+    settle_to(want);
+    EXPECT_TRUE(is_protected());
+    for (const SimNic* nic : {&eth0, &eth1}) EXPECT_EQ(nic->pfc.pfc_en, 0x08);
+  }
+}
+
 // Another program has switched pause on: PFC of the new priority, the mark and PFC of the old one do not wait for each
 // other.
 TEST_F(RoceLag, PfcBesideGlobalPauseMovesWithTheMark) {
