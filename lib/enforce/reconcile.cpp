@@ -436,12 +436,16 @@ class PortPass {
       for (const SettingId buffers : {SettingId::prio2buffer, SettingId::buffer_size}) {
         WantedSetting* row = find(buffers);
         if (row == nullptr || is_in_conflict(*row) || !has_value(*row->setting, *protection_)) continue;
-        if (same_value(*row->setting, *protection_, have_.values)) continue;
-        Qos old = have_.values;
-        old.prio2buffer = protection_->prio2buffer;
-        old.buffer_size = protection_->buffer_size;
-        if (write(*row, old)) block(*row, wait_for(*to, why));
-        if (read_error_) return;
+        if (!same_value(*row->setting, *protection_, have_.values)) {
+          Qos old = have_.values;
+          old.prio2buffer = protection_->prio2buffer;
+          old.buffer_size = protection_->buffer_size;
+          (void)write(*row, old);
+          if (read_error_) return;
+        }
+        // The write of the map has set the sizes back, too.
+        if (same_value(*row->setting, *protection_, have_.values) && !in_sync(*row) && failure_of(*row).empty())
+          block(*row, wait_for(*to, why));
       }
     Qos value = have_.values;
     copy_value(*from->setting, *protection_, value);

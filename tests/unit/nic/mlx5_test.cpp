@@ -374,7 +374,8 @@ TEST_F(Mlx5Buffers, PauseComesBackWithItsBuffersIfPfcIsRefused) {
   EXPECT_TRUE(bed.nic.pause.rx && bed.nic.pause.tx) << text(changes);
   EXPECT_EQ(bed.read().prio2buffer, before.prio2buffer) << text(changes);
   EXPECT_EQ(bed.read().buffer_size, before.buffer_size) << text(changes);
-  EXPECT_TRUE(has_outcome(changes, "prio2buffer", Outcome::pending, "waits for pfc")) << text(changes);
+  for (const char* key : {"prio2buffer", "buffer_size"})
+    EXPECT_TRUE(has_outcome(changes, key, Outcome::pending, "waits for pfc")) << text(changes);
   bed.nic.faults.clear();
   settle(want);
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08);
