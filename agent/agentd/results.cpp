@@ -62,11 +62,10 @@ Results::SettingResult Results::process_change(const Pass& pass, Change change, 
   const Change* before = find_in(last, key);
   SubjectHistory& record = records_[change.port];
   OtherWriter* writer = find_in(record.writers, key);
-  // During a conflict another program may write the setting, too.
   const bool has_moved =
       before != nullptr && change.from != before->from && change.from != change.to && was_read(change);
   if (writer != nullptr && has_moved && drift_.is_in_conflict(change.port, key))
-    writer->suspect = suspect_in(pass, change);
+    writer->latest = suspect_in(pass, change);
   // A process that undoes every write would stop the traffic of a port in use every minute.
   const bool written =
       is_foreign_write(change, pass.seen, last) ||
@@ -82,10 +81,10 @@ Results::SettingResult Results::process_change(const Pass& pass, Change change, 
     change = *before;
     change.from = std::move(from);
   }
-  // The write that follows a conflict replaces the value of the conflict's writer.
+  // The write that follows a conflict replaces the value that was written last.
   std::optional<qos::Suspect> suspect = drifted;
   if (writer != nullptr && transition == Transition::repaired) {
-    if (!suspect) suspect = writer->suspect;
+    if (!suspect) suspect = writer->latest;
     if (writer->reaction == OtherWriter::Reaction::asked) record.writers.erase(key);
     else writer->reaction = OtherWriter::Reaction::asked;
   }
@@ -109,6 +108,7 @@ std::string Results::note_conflict(OtherWriter& writer, const std::optional<qos:
   const qos::SuspectProcess before = writer.suspect.process;
   if (drifted || before.pid == 0)
     writer.suspect = drifted.value_or(qos::Suspect{.by = std::string(qos::kUnknownWriter)});
+  writer.latest = writer.suspect;
   const qos::SuspectProcess& process = writer.suspect.process;
   const bool is_same = process.pid != 0 && process.pid == before.pid && process.started == before.started;
   if (!is_same) {

@@ -61,6 +61,7 @@ class Results {
       reacts,   // the writer changed that value back: the next write, if disruptive, waits on a port that is in use
     };
     qos::Suspect suspect;
+    qos::Suspect latest;  // of the present value: during the conflict another program may write the setting, too
     Reaction reaction = Reaction::unknown;
     unsigned reversals = 0;  // values that the writer changed back
     // While it reacts, a disruptive write of a port in use (disruptive = "now", front_end) waits until the writer ends,

@@ -395,6 +395,33 @@ TEST_F(PortManagerTest, AWriterThatRunsDelaysTheNextWriteOnlyIfItChangesThatBack
   EXPECT_FALSE(manager.is_in_conflict("roce_eth0/1"));
 }
 
+// A program that writes once does not end the wait for the one that reacts, which runs.
+TEST_F(PortManagerTest, AnotherProgramsWriteDoesNotEndTheWaitForAWriterThatReacts) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  busy_ = "eth0";
+  start(kEnforce + "disruptive = \"now\"\nconflict = { rounds = 3, window = 60 }\n");
+  const auto write_as = [&](const std::string& pid, const std::string& name, uint8_t priorities) {
+    tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 " + pid + " 0\n");
+    tree_.file("proc/" + pid + "/status", "CapEff:\t0000000000001000\n");
+    tree_.file("proc/" + pid + "/comm", name + "\n").file("proc/" + pid + "/cmdline", name + '\0' + "eth0" + '\0');
+    tree_.file("proc/" + pid + "/stat", pid + " (" + name + ") S 1 1 1 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 55 0 0\n");
+    nic.pfc.pfc_en = priorities;
+    nic.link_up();
+    manager_->on_notification(kId, NotificationKind::dcb);
+    look();
+  };
+  for (int i = 0; i < 4; ++i, now_ += seconds(1)) write_as("812", "qosd", 0);
+  for (int i = 0; i < 12; ++i, now_ += seconds(5)) look();
+  ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
+  for (int i = 0; i < 2; ++i) write_as("812", "qosd", 0);
+  ASSERT_EQ(outcome("pfc"), "conflict");
+  write_as("900", "otherd", 1 << 4);
+  tree_.remove("proc/900");
+  for (int i = 0; i < 10; ++i, now_ += seconds(60)) look();
+  EXPECT_EQ(outcome("pfc"), "conflict");
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 4);
+}
+
 // On an idle port a write stops nobody's traffic: it comes within a minute after the last foreign one, also while the
 // writer runs, because its rule may have been corrected.
 TEST_F(PortManagerTest, AWriterThatRunsDelaysNoWriteOfAnIdlePort) {
