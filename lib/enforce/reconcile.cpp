@@ -437,9 +437,10 @@ class PortPass {
         WantedSetting* row = find(buffers);
         if (row == nullptr || is_in_conflict(*row) || !has_value(*row->setting, *protection_)) continue;
         if (!same_value(*row->setting, *protection_, have_.values)) {
-          Qos old = have_.values;
-          old.prio2buffer = protection_->prio2buffer;
-          old.buffer_size = protection_->buffer_size;
+          Qos old = have_.values;  // one message has both; that of another writer stays
+          for (const WantedSetting& other : rows_)
+            if (other.setting->id == SettingId::prio2buffer || other.setting->id == SettingId::buffer_size)
+              if (!is_in_conflict(other)) copy_value(*other.setting, *protection_, old);
           (void)write(*row, old);
           if (read_error_) return;
         }

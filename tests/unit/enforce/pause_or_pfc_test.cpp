@@ -330,27 +330,22 @@ TEST(PauseOrPfcPending, PauseThatThePolicyDoesNotNameStaysToo) {
   }
 }
 
-// The NIC ends global pause with PFC, also if the policy does not name pause, or another writer keeps pause on: without
-// the DSCP map RoCE would have neither.
-TEST(PauseOrPfcPending, PfcThatEndsPauseByItselfWaitsUntilRocesPacketsAreThere) {
-  for (const bool is_named : {false, true}) {
-    SCOPED_TRACE(is_named ? "pause is in conflict" : "the policy does not name pause");
-    FileBed bed{Personality::mlx5};
-    bed.nic.pause = {.rx = true, .tx = true};
-    Qos want = policy(Personality::mlx5, kPfc, true);
-    if (!is_named) want.pause.reset();
-    if (is_named) bed.terms.in_conflict = [](SettingId id) { return id == SettingId::pause; };
-    bed.nic.faults["setapp"] = {Fault::refuse, EIO};
-    const Changes changes = bed.settle_to(want);
-    EXPECT_TRUE(is_lossless(bed.nic)) << text(changes);
-    EXPECT_EQ(bed.nic.pfc.pfc_en, 0) << text(changes);
-    EXPECT_EQ(of(changes, "pfc").outcome, Outcome::pending) << text(changes);
-    bed.nic.faults.clear();
-    bed.settle_to(want);
-    const Changes last = bed.settle_to(want);
-    EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08) << text(last);
-    EXPECT_TRUE(is_lossless(bed.nic)) << text(last);
-  }
+// Another writer keeps pause on, and the DSCP map is refused.
+TEST(PauseOrPfcPending, PfcThatEndsPauseInConflictWaitsUntilRocesPacketsAreThere) {
+  FileBed bed{Personality::mlx5};
+  bed.nic.pause = {.rx = true, .tx = true};
+  const Qos want = policy(Personality::mlx5, kPfc, true);
+  bed.terms.in_conflict = [](SettingId id) { return id == SettingId::pause; };
+  bed.nic.faults["setapp"] = {Fault::refuse, EIO};
+  const Changes changes = bed.settle_to(want);
+  EXPECT_TRUE(is_lossless(bed.nic)) << text(changes);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0) << text(changes);
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::pending) << text(changes);
+  bed.nic.faults.clear();
+  bed.settle_to(want);
+  const Changes last = bed.settle_to(want);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0x08) << text(last);
+  EXPECT_TRUE(is_lossless(bed.nic)) << text(last);
 }
 
 // PFC of another priority is on beside pause. If the driver refuses the new PFC, pause comes back.
