@@ -66,7 +66,7 @@ for n in 0 2; do
   done
 done
 no_guard() { ! systemctl list-units --no-legend 'fabric-agent-selftest-*.scope' | grep -q .; }
-check "no guard is left" wait_until 30 no_guard # the last one may still wait for its link
+check "no guard is left" wait_until 90 no_guard # the last one may still wait for its link
 
 # An agent in audit mode runs, and the guard is killed, too.
 systemctl start fabric-agent.service
