@@ -137,7 +137,7 @@ std::map<size_t, size_t> match_parts(const Inventory& inventory, const std::vect
       if (found != nullptr && !taken.contains(*found)) join(i, *found);
     }
   };
-  // Equal root buses cannot be told apart without their cards, and one may have the number that another had.
+  // Equal root buses cannot be told apart without their cards, and the number of one may now belong to another.
   const auto roots = renumbered_roots(inventory.parts, now);
   for (size_t i = 0; i < inventory.parts.size(); ++i) {
     const InventoryPart& was = inventory.parts[i];

@@ -723,7 +723,10 @@ void read_errnos(Codes& codes, std::string_view line) {
   // GDRCopy and verbs return errnos without a sign: "gdr_pin_buffer(addr 7f, size 64) failed: 22".
   if (small.find("gdr_") != std::string::npos || small.find("modify_qp(") != std::string::npos)
     for (const std::string_view prefix : {") failed: ", " failed: ", " code="})
-      if (const auto number = number_after(small, prefix)) found.emplace_back(small.find(prefix), *number);
+      if (const auto number = number_after(small, prefix)) {
+        const size_t at = small.find(prefix), end = small.find_first_not_of("0123456789", at + prefix.size());
+        if (end == std::string::npos || small[end] != ' ') found.emplace_back(at, *number);  // not "2 retries left"
+      }
   std::ranges::sort(found);
   for (const auto& [at, number] : found) add_errno(codes, line, number);
   found.clear();

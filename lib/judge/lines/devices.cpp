@@ -87,7 +87,7 @@ constexpr LineMessage kRows[] = {
      "the drive came back. Alone: power saving (nvme_core.default_ps_max_latency_us=0) or a failing drive.",
      "journalctl -k -g 'AER|DPC|nvme'; nvme list", "Linux drivers/nvme/host/pci.c"},
     {"pciehp-button", unknown, "Slot(*: Attention button|due to button press|Button pressed on Slot",
-     "Somebody pressed the attention button of a PCIe slot, or its signal is disturbed: Linux removes the device in "
+     "The attention button of a PCIe slot was pressed, or its signal is disturbed: Linux removes the device in "
      "the "
      "slot after five seconds (powering off), or starts it (powering on); a second press cancels that. A GPU or NIC "
      "that is missing since then has no fault. If it was not pressed, look at the slot, its riser and the BMC.",

@@ -146,7 +146,8 @@ constexpr LineMessage kProgramRows[] = {
      "A variable of Mooncake (MC_..., such as MC_IB_TC, the traffic class) or its device list has an invalid value, "
      "and Mooncake uses the default. Correct the variable that the line names.",
      "env | grep MC_", "Mooncake mooncake-transfer-engine/src/config.cpp"},
-    {"mooncake-gid-index", software, "GID is NULL, please check your GID index|Device * GID * not available",
+    {"mooncake-gid-index", software,
+     "GID is NULL, please check your GID index|rdma_context.cpp:*Device * GID * not available",
      "The GID index that Mooncake uses has no entry: set MC_GID_INDEX to the index of the RoCE v2 IPv4 GID.",
      "echo $MC_GID_INDEX; fabric-agentctl check --only gid", "Mooncake rdma_context.cpp"},
     {"mooncake-no-gid", host, "No suitable GID found on ",

@@ -57,8 +57,9 @@ constexpr Condition kStatements[] = {
      {"The line shows the state of an RDMA port. LinkUp and Active: it is ready. Polling: no signal comes from the "
       "other end: the cable, a module, or a port that is switched off there. Disabled: it is switched off on this "
       "host; that of a RoCE port also means that its netdev is down or has no carrier (ip link). Initializing (INIT): "
-      "the link of an "
-      "InfiniBand port is up, and no subnet manager has set up the port (sminfo)."}},
+      "the link of an InfiniBand port is up, and no subnet manager has set up the port (sminfo)."},
+     false,
+     {.words = "linkup|link_up"}},  // the state of a healthy port
 
     {"states-later",
      none,

@@ -313,7 +313,7 @@ constexpr LineMessage kRows[] = {
      "before it. No device and no network is at fault.",
      "env | grep -E 'LOCAL_RANK|CUDA_VISIBLE_DEVICES'; nvidia-smi",
      "PyTorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp"},
-    {"deepep-gpudirect", host, "GPUDirect RDMA with CUDA VMM",
+    {"deepep-gpudirect", host, "GPUDirect RDMA with CUDA VMM is not supported",
      "The GPU or its driver cannot give the NIC memory of CUDA's virtual memory management (VMM), which DeepEP and "
      "NVSHMEM use: GPUDirect RDMA is off (no nvidia-peermem and no DMA-BUF of the open kernel modules), the GPU is not "
      "one for data centers, or a virtual machine hides it.",

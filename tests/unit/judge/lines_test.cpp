@@ -861,6 +861,11 @@ TEST(LogCodes, ACallIsRecognizedInAnyLibrary) {
     EXPECT_EQ(id_of(line), "modify-qp-timeout") << line;
   EXPECT_EQ(id_of("acme_modify_qp(INIT) failed: 22"), "modify-qp-init");
   EXPECT_EQ(id_of("acme_modify_qp(INIT2RTR) failed: 22"), "modify-qp-invalid");
+  EXPECT_NE(id_of("ibv_modify_qp() failed: 2 retries left"), "modify-qp-no-gid") << "a count, not an errno";
+  // Words of a fault in lines of something else.
+  EXPECT_NE(id_of("node1:123:456 [0] NCCL INFO GPUDirect RDMA with CUDA VMM supported: Yes"), "deepep-gpudirect");
+  EXPECT_NE(id_of("Device mlx5_0: GID table not available"), "mooncake-gid-index");
+  EXPECT_NE(id_of("        Physical state: LinkUp"), "states-port");
   EXPECT_EQ(id_of("Call to ibv_modify_qp failed with 22 Invalid argument, curr state RTR, next state RTS"),
             "modify-qp-rts");
   EXPECT_EQ(id_of("Failed to modify QP to RTS: Connection timed out"), "modify-qp-timeout");
